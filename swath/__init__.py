@@ -1,0 +1,1 @@
+"""swath answers questions about overhead imagery by measuring, not by guessing."""

@@ -1,0 +1,1 @@
+"""Who turns pixels into classes: a protocol and one file per backend."""

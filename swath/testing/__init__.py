@@ -1,0 +1,1 @@
+"""Public fakes of every seam, for tests and docs."""

@@ -1,0 +1,1 @@
+"""Schemas of the run folder, reading and comparing runs."""
