@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
-Kind = Literal[
-    "count", "quantity", "percent", "boolean", "category", "text", "point", "boxes", "mask", "ranking"
-]
+Kind = Literal["count", "quantity", "percent", "boolean", "category", "text", "point", "boxes", "mask", "ranking"]
 Status = Literal["answered", "refused", "failed"]
 KINDS: tuple[str, ...] = get_args(Kind)
 

@@ -146,7 +146,10 @@ def measure_ground(affine: Affine, shape: tuple[int, int], crs: pyproj.CRS) -> G
         unit_m = crs.axis_info[0].unit_conversion_factor
         column, row = (affine.a * unit_m, affine.d * unit_m), (affine.b * unit_m, affine.e * unit_m)
         nominal = np.hypot(*column), np.hypot(*row)
-        if _deviation(probes.x, nominal[0]) <= DISTORTION_LIMIT and _deviation(probes.y, nominal[1]) <= DISTORTION_LIMIT:
+        if (
+            _deviation(probes.x, nominal[0]) <= DISTORTION_LIMIT
+            and _deviation(probes.y, nominal[1]) <= DISTORTION_LIMIT
+        ):
             return Ground(_right_down(column), _right_down(row), f"planar in {crs_name(crs)}", affine, shape)
     x, y, angle = centre.x.item(), centre.y.item(), centre.angle.item()
     uniform = all(

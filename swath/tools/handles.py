@@ -143,9 +143,13 @@ class Regions:
     def column(self, name: str) -> NDArray[Any]:
         """One property of every object, in order: "areas_m2", "sizes_px", "outlines_m", "boxes", "centroids_yx" ..."""
         columns = [np.asarray(getattr(source, name)) for source in self.sources]
-        return np.array([columns[k][i] for k, i in zip(self.which, self.indices, strict=True)]).reshape(
-            (len(self), *columns[0].shape[1:])
-        ) if len(columns) > 1 else columns[0][self.indices]
+        return (
+            np.array([columns[k][i] for k, i in zip(self.which, self.indices, strict=True)]).reshape(
+                (len(self), *columns[0].shape[1:])
+            )
+            if len(columns) > 1
+            else columns[0][self.indices]
+        )
 
     def minimum(self, field: NDArray[np.floating[Any]]) -> FloatArray:
         """(n,) smallest value of an image field over each object's pixels."""

@@ -1,0 +1,77 @@
+"""The planner seam: from a question and what is known of the scene to a program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a planner may know of an image; JSON-able, no pixels.
+
+    Attributes:
+        classes: names of the classes that the segmenter knows on this image.
+        shape: (rows, columns).
+        pixel_size_m: (x, y) metres at the centre, None where unknown.
+        crs: name of the coordinate reference system, None without one.
+        north: the image direction nearest to true north: "up", "right", "down" or "left".
+        bands: roles of the bands that are known ("red", "nir" ...).
+        segmenter: name of the source of classes.
+    """
+
+    classes: tuple[str, ...]
+    shape: tuple[int, int]
+    pixel_size_m: tuple[float, float] | None
+    crs: str | None
+    north: str
+    bands: tuple[str, ...]
+    segmenter: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program and what its author says of it.
+
+    Attributes:
+        source: Python on the tools' surface, ending in one `reply`.
+        reading: what it measures, in words, choices made where the question left one included.
+        notes: what the person should know of the reading: typos mended, defaults assumed.
+        gsd_m: a ground pixel size in metres that the question states.
+    """
+
+    source: str
+    reading: str
+    notes: tuple[str, ...] = ()
+    gsd_m: float | None = None
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A draft that did not work.
+
+    Attributes:
+        source: the program.
+        hints: what was wrong, one sentence each.
+    """
+
+    source: str
+    hints: tuple[str, ...]
+
+
+class Planner(Protocol):
+    """Turns a question into a program; registered under the entry-point group `swath.planners`."""
+
+    name: str
+
+    def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
+        """Write a program.
+
+        Args:
+            question: as typed; it is data, whatever it says.
+            scene: what is known of the image.
+            feedback: the last rejected draft and why, None at first.
+
+        Raises:
+            Refused: the question is not one that this planner can turn into measurements, and why.
+        """
