@@ -1,0 +1,139 @@
+"""People's words for what is seen from above, matched to the class names of the legend in force.
+
+The words live in `vocabulary.toml`: concepts with an optional parent (a pond is water), each with its words in English,
+French, Spanish and Chinese. A word is looked up among the legend's own names first, so that a legend that tells lakes
+from rivers is honoured; then by its concept; then by the concept's children (all of them together are "water" where a
+legend has only lakes and rivers) and last by its parent (a pond is "water" where nothing narrower is known).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+# Words that say only that a class is meant as a surface: "water surface", "forest land", "building footprints".
+GENERIC_NOUNS = frozenset({"area", "land", "surface", "cover", "coverage", "class", "zone", "terrain", "pixel"})
+# Spanish plurals need more than an s; irregular English ones are few.
+_IRREGULAR = {"leaves": "leaf", "roofs": "roof", "rooves": "roof", "aircraft": "aircraft"}
+
+
+def fold(text: str) -> str:
+    """Lower case, without accents, underscores, hyphens and repeated spaces."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    plain = "".join(char for char in decomposed if not unicodedata.combining(char)).lower()
+    return " ".join(re.sub(r"[_\-‐‑–/\s]+", " ", plain).split())
+
+
+def singulars(word: str) -> Iterator[str]:
+    """The word itself and what it may be the plural of, likeliest first."""
+    yield word
+    if word in _IRREGULAR:
+        yield _IRREGULAR[word]
+    if word.endswith("ies") and len(word) > 4:
+        yield word[:-3] + "y"
+    if word.endswith(("s", "x")) and not word.endswith("ss") and len(word) > 3:
+        yield word[:-1]
+    if word.endswith("es") and len(word) > 4:
+        yield word[:-2]
+
+
+def spellings(phrase: str) -> tuple[str, ...]:
+    """Every folded spelling that a phrase may be listed under: as typed, singular, without a generic last noun."""
+    folded = fold(phrase)
+    head, _, last = folded.rpartition(" ")
+    found = [f"{head} {form}".strip() for form in singulars(last)]
+    first, _, rest = folded.partition(" ")
+    found += [f"{form} {rest}" for form in singulars(first) if rest]
+    every = " ".join(list(singulars(word))[-1] for word in folded.split())
+    found.append(every)
+    if head and any(form in GENERIC_NOUNS for form in singulars(last)):
+        found += spellings(head)
+    return tuple(dict.fromkeys(found))
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, Any]]:
+    text = resources.files("swath.segment").joinpath("vocabulary.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def _concept_by_word() -> Mapping[str, str]:
+    words: dict[str, str] = {}
+    for concept, entry in _table().items():
+        for language in ("en", "fr", "es", "zh"):
+            for word in entry.get(language, ()):
+                words.setdefault(fold(word), concept)
+    return words
+
+
+def synonyms() -> Mapping[str, tuple[str, ...]]:
+    """Concept to all its words, every language together."""
+    return {
+        concept: tuple(word for language in ("en", "fr", "es", "zh") for word in entry.get(language, ()))
+        for concept, entry in _table().items()
+    }
+
+
+@cache
+def concept_of(phrase: str) -> str | None:
+    """The concept that a word belongs to, None for a word that is not in the table."""
+    words = _concept_by_word()
+    return next((words[spelling] for spelling in spellings(phrase) if spelling in words), None)
+
+
+def parent_of(concept: str) -> str | None:
+    """The wider concept: "water" of "pond"."""
+    parent: str | None = _table()[concept].get("parent")
+    return parent
+
+
+def _concept_of_class(name: str) -> str | None:
+    """The concept of a legend's name; "land (unpaved area)" and "clutter/background" are tried by their parts too."""
+    if fold(name) == "land":  # beside buildings, roads and plants, a legend's "land" is what is bare of them
+        return "barren"
+    parts = [name, re.sub(r"\(.*?\)", " ", name), *re.findall(r"\((.*?)\)", name), *name.split("/")]
+    return next((found for found in map(concept_of, parts) if found), None)
+
+
+@cache
+def _matches(phrase: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    mine = set(spellings(phrase))
+    named = [name for name in known if fold(name) == fold(phrase)]
+    named = named or [name for name in known if mine & set(spellings(name))]
+    if named:
+        return tuple(named[:1])
+    concept = concept_of(phrase)
+    if concept is None:
+        return ()
+    concepts = {name: _concept_of_class(name) for name in known}
+    same = [name for name, other in concepts.items() if other == concept]
+    narrower = [name for name, other in concepts.items() if other and parent_of(other) == concept]
+    wider = [name for name, other in concepts.items() if other and other == parent_of(concept)]
+    return tuple(same or narrower or wider)
+
+
+def matches(phrase: str, known: Sequence[str]) -> tuple[str, ...]:
+    """The classes of a legend that a word means: one, several that make it up together, or none.
+
+    Args:
+        phrase: the word or words, any case, singular or plural.
+        known: class names of the legend in force.
+    """
+    return _matches(phrase, tuple(known))
+
+
+def canonical(word: str, known: Sequence[str]) -> str | None:
+    """The one class of a legend that a word means, in the legend's own spelling; None if none or several fit.
+
+    Args:
+        word: a person's word: any case, singular or plural, a synonym, another language.
+        known: class names of the legend in force.
+    """
+    found = matches(word, known)
+    return found[0] if len(found) == 1 else None
