@@ -27,7 +27,7 @@ to 1e-6 even on a hemisphere."""
 FloatArray = NDArray[np.float64]
 
 
-class NoGround(Exception):  # noqa: N818 - not a failure: the reason why a size is null
+class NoGround(Exception):
     """No ground size can be known; the message is the reason."""
 
 

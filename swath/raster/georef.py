@@ -1,0 +1,113 @@
+"""Where a file says that it lies: affine and CRS, or an affine fitted to its ground control points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyproj
+from affine import Affine
+from numpy.typing import NDArray
+from rasterio.errors import RasterioError
+
+from swath.raster.grid import Grid
+
+GCP_RMS_LIMIT_PX = 3.0
+"""An affine fit worse than this many pixels (rms) gives no size; 1.4 px of a radar scene is fine, 8 px is not."""
+
+_IDENTITY = Affine.identity()
+
+
+def read_grid(dataset: Any, gsd_m: float | None) -> tuple[Grid, tuple[str, ...]]:
+    """The grid of an open dataset, and warnings about it."""
+    shape = (int(dataset.height), int(dataset.width))
+    crs, unreadable = _crs(dataset)
+    affine = Affine(*dataset.transform[:6])
+    points, points_crs = dataset.gcps
+    if affine == _IDENTITY and points:
+        return _grid_from_gcps(points, points_crs, shape, gsd_m)
+    reason = unreadable
+    if reason is None and affine == _IDENTITY:
+        if dataset.rpcs is not None:
+            reason = "the file is located by RPCs only, which need a height"
+        elif crs is not None:
+            reason = "the file names a CRS but no geotransform"
+    if reason is None and crs is None:
+        reason = _no_crs(affine)
+    return Grid(affine, shape, crs, reason, gsd_m), ()
+
+
+def _no_crs(affine: Affine) -> str:
+    if affine == _IDENTITY:
+        return "the file names neither a CRS nor a geotransform"
+    return "the file names no CRS, so the unit of its geotransform is unknown"
+
+
+def _crs(dataset: Any) -> tuple[pyproj.CRS | None, str | None]:
+    """The CRS and, where one is there but cannot be understood, the reason why it is None."""
+    try:
+        found = dataset.crs
+        if found is None or not found.to_wkt():
+            return None, None
+        return _to_pyproj(found), None
+    except (RasterioError, pyproj.exceptions.CRSError, RuntimeError):
+        return None, "the CRS of the file cannot be read"
+
+
+def _to_pyproj(crs: Any) -> pyproj.CRS:
+    return pyproj.CRS.from_wkt(crs.to_wkt(version="WKT2_2019"))
+
+
+def _grid_from_gcps(
+    points: list[Any], points_crs: Any, shape: tuple[int, int], gsd_m: float | None
+) -> tuple[Grid, tuple[str, ...]]:
+    try:
+        crs = _to_pyproj(points_crs) if points_crs else None
+    except (RasterioError, pyproj.exceptions.CRSError):
+        crs = None
+    if crs is None:
+        return Grid(_IDENTITY, shape, None, "the ground control points name no readable CRS", gsd_m), ()
+    fit = fit_affine(
+        np.array([[point.col, point.row] for point in points], dtype=float),
+        _unwrapped(np.array([[point.x, point.y] for point in points], dtype=float), crs),
+    )
+    if fit is None:
+        reason = f"the {len(points)} ground control points do not span an area"
+        return Grid(_IDENTITY, shape, crs, reason, gsd_m), ()
+    affine, rms_px = fit
+    said = f"an affine grid fitted to {len(points)} ground control points (rms {rms_px:.2g} px)"
+    if rms_px > GCP_RMS_LIMIT_PX:
+        reason = f"{said} is off by more than {GCP_RMS_LIMIT_PX:g} px"
+        return Grid(affine, shape, crs, reason, gsd_m), ()
+    return Grid(affine, shape, crs, None, gsd_m), (f"The ground size is approximate: it comes from {said}.",)
+
+
+def fit_affine(cols_rows: NDArray[np.float64], xy: NDArray[np.float64]) -> tuple[Affine, float] | None:
+    """The affine from pixels to CRS coordinates by least squares over control points.
+
+    Args:
+        cols_rows: (n, 2) pixel coordinates.
+        xy: (n, 2) CRS coordinates.
+
+    Returns:
+        The affine and its root mean square misfit in pixels; None where the points do not span an area.
+    """
+    offset = xy.mean(axis=0)
+    design = np.column_stack([cols_rows, np.ones(len(cols_rows))])
+    solution, _, rank, _ = np.linalg.lstsq(design, xy - offset, rcond=None)
+    linear = solution[:2].T
+    if rank < 3 or not np.isfinite(linear).all() or np.linalg.matrix_rank(linear) < 2:
+        return None
+    misfit = np.linalg.solve(linear, (design @ solution - (xy - offset)).T)
+    rms_px = float(np.sqrt(np.mean(np.sum(misfit**2, axis=0))))
+    (a, b), (d, e) = linear
+    c, f = solution[2] + offset
+    return Affine(*map(float, (a, b, c, d, e, f))), rms_px
+
+
+def _unwrapped(xy: NDArray[np.float64], crs: pyproj.CRS) -> NDArray[np.float64]:
+    """Longitudes on one side of the antimeridian, so that neighbours stay neighbours."""
+    if crs.is_geographic and np.ptp(xy[:, 0]) > 180:
+        xy = xy.copy()
+        xy[:, 0] %= 360
+    return xy

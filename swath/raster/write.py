@@ -1,0 +1,88 @@
+"""Writing masks and arrays as tiled, compressed GeoTIFFs on a grid."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rasterio
+from numpy.typing import NDArray
+from rasterio.errors import NotGeoreferencedWarning, RasterioError
+
+from swath.errors import InputError
+from swath.raster.grid import Grid
+from swath.raster.source import GDAL_OPTIONS
+
+BLOCK_PX = 256
+BIGTIFF_ABOVE_PX = 2**30
+
+
+def write_mask(path: Path | str, pixels: NDArray[np.bool_], grid: Grid) -> None:
+    """Write a class mask as a one-bit GeoTIFF, 0 or 1, without nodata.
+
+    Args:
+        path: file to write; replaced where it exists.
+        pixels: (rows, columns) bool.
+        grid: where the pixels lie; its shape is that of `pixels`.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    write_array(path, pixels.astype(np.uint8), grid, nbits=1)
+
+
+def write_array(
+    path: Path | str,
+    array: NDArray[Any],
+    grid: Grid,
+    *,
+    nodata: float | None = None,
+    descriptions: Sequence[str] | None = None,
+    nbits: int | None = None,
+) -> None:
+    """Write an array as a tiled, deflated GeoTIFF.
+
+    Args:
+        path: file to write; replaced where it exists.
+        array: (band, y, x) or (y, x).
+        grid: where the pixels lie.
+        nodata: value that means "no data".
+        descriptions: one name per band.
+        nbits: bits per sample where fewer than the type's.
+
+    Raises:
+        InputError: the file cannot be written.
+        ValueError: the array's shape is not the grid's.
+    """
+    stack = array[None] if array.ndim == 2 else array
+    if stack.shape[1:] != grid.shape:
+        raise ValueError(f"an array of {stack.shape[1:]} pixels does not fit a grid of {grid.shape}")
+    profile: dict[str, Any] = {
+        "driver": "GTiff",
+        "count": stack.shape[0],
+        "height": grid.shape[0],
+        "width": grid.shape[1],
+        "dtype": stack.dtype.name,
+        "transform": grid.affine,
+        "crs": None if grid.crs is None else grid.crs.to_wkt(),
+        "nodata": nodata,
+        "tiled": True,
+        "blockxsize": BLOCK_PX,
+        "blockysize": BLOCK_PX,
+        "compress": "deflate",
+        "bigtiff": "yes" if stack.size > BIGTIFF_ABOVE_PX else "no",
+    }
+    if nbits is not None:
+        profile["nbits"] = nbits
+    try:
+        with rasterio.Env(**GDAL_OPTIONS), warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotGeoreferencedWarning)
+            with rasterio.open(Path(path), "w", **profile) as dataset:
+                dataset.write(stack)
+                for index, text in enumerate(descriptions or (), start=1):
+                    dataset.set_band_description(index, text)
+    except (RasterioError, OSError) as why:
+        raise InputError(f"{path} cannot be written. Next: check the folder and its free space.") from why
