@@ -33,6 +33,7 @@ class Mask:
         instance_ids: (rows, columns) int32 where the source tells objects apart by pixel.
         features: the objects where the source holds outlines.
         areal: False for lines and points.
+        frame: (rows, columns) bool of a part of the image, invalid pixels included: centroids may fall on them.
     """
 
     pixels: BoolImage
@@ -43,6 +44,21 @@ class Mask:
     instance_ids: NDArray[np.int32] | None = None
     features: tuple[Feature, ...] | None = None
     areal: bool = True
+    frame: BoolImage | None = None
+    _objects: dict[int, LabelImage | Patches] = field(default_factory=dict, repr=False)
+
+    def objects(self, connectivity: int) -> LabelImage | Patches:
+        """The source's own objects where it has them, else connected components; computed once."""
+        if connectivity not in self._objects:
+            self._objects[connectivity] = self._found_objects(connectivity)
+        return self._objects[connectivity]
+
+    def _found_objects(self, connectivity: int) -> LabelImage | Patches:
+        if self.features is not None:
+            return Patches(self.features, self.grid, self.valid, self.name, self.areal)
+        if self.instance_ids is not None:
+            return LabelImage.of_instances(np.where(self.pixels, self.instance_ids, 0), self)
+        return LabelImage(*kernels.label_components(self.pixels, connectivity), self)
 
     @cached_property
     def size_px(self) -> int:
@@ -71,22 +87,49 @@ class LabelImage:
     """Regions that never overlap, as a label image: region i has the value i + 1."""
 
     labels: NDArray[np.int32]
-    valid: BoolImage
-    grid: Grid
-    class_name: str
     sizes_px: IntArray
     boxes: IntArray
     centroids_yx: FloatArray
+    mask: Mask
+    touching: bool = False
+
+    @classmethod
+    def of_instances(cls, ids: NDArray[np.int32], mask: Mask) -> LabelImage:
+        """Instances told apart by pixel, numbered anew from 1 in the order of their ids."""
+        from skimage.measure import regionprops  # 0.3 s to load, and only instance models need it here
+
+        present, labels = np.unique(ids, return_inverse=True)
+        labels = labels.reshape(ids.shape) + (0 if present[0] == 0 else 1)
+        properties = regionprops(labels.astype(np.int32))
+        boxes = [(x0, y0, x1, y1) for y0, x0, y1, x1 in (p.bbox for p in properties)]
+        return cls(
+            labels.astype(np.int32),
+            np.array([p.num_pixels for p in properties], dtype=np.int64),
+            np.array(boxes, dtype=np.int64).reshape(-1, 4),
+            np.array([p.centroid for p in properties], dtype=float).reshape(-1, 2),
+            mask,
+            touching=True,
+        )
 
     @cached_property
     def areas_m2(self) -> FloatArray:
         """(n,) true ground areas in m2."""
-        return kernels.label_areas_m2(self.labels, self.sizes_px, self.grid.require_ground())
+        return kernels.label_areas_m2(self.labels, self.sizes_px, self.mask.grid.require_ground())
 
     @cached_property
     def outlines_m(self) -> FloatArray:
         """(n,) lengths in metres of the regions' outlines."""
-        return kernels.label_outlines_m(self.labels, len(self.sizes_px), self.valid, self.grid.require_ground())
+        ground, valid = self.mask.grid.require_ground(), self.mask.valid
+        if not self.touching:
+            return kernels.label_outlines_m(self.labels, len(self.sizes_px), valid, ground)
+        return np.array([self._outline_m(index) for index in range(len(self.sizes_px))], dtype=float)
+
+    def _outline_m(self, index: int) -> float:
+        x0, y0, x1, y1 = self.boxes[index]
+        rows, cols = slice(max(y0 - 1, 0), y1 + 1), slice(max(x0 - 1, 0), x1 + 1)
+        grid = self.mask.grid
+        inside = self.labels[rows, cols] == index + 1
+        return kernels.outline_m(inside, self.mask.valid[rows, cols], grid.require_ground(), rows.start, cols.start)
 
     @property
     def scores(self) -> FloatArray:
@@ -100,7 +143,7 @@ class LabelImage:
 
     def minimum(self, field: NDArray[np.floating[Any]]) -> FloatArray:
         """(n,) smallest value of an image field over each region's pixels."""
-        return kernels.label_minimum(self.labels, field, self.boxes)
+        return kernels.label_minimum(self.labels, field, len(self.sizes_px))
 
     def pixels_of(self, indices: IntArray) -> BoolImage:
         """(rows, columns) bool: the pixels of some regions."""

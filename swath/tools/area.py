@@ -1,0 +1,242 @@
+"""Areas, shares, outlines, shapes, densities, solar power, units."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.errors import Refused, ToolError
+from swath.tools import kernels
+from swath.tools.handles import Mask, Regions
+from swath.tools.regions import Statistic, statistic_of
+from swath.tools.registry import tool
+from swath.tools.site import Site, doubted_area_m2, require_area
+
+Shape = Literal["elongation", "solidity", "compactness", "extent"]
+
+
+@tool(measures=True)
+def area_m2(site: Site, of: Mask | Regions) -> float:
+    """True ground area in m2; 0 where there is nothing."""
+    return doubted_area_m2(site, of)
+
+
+@tool(measures=True)
+def area_px(site: Site, of: Mask | Regions) -> int:
+    """Number of pixels; needs no ground size."""
+    return site.mask_of(of).size_px
+
+
+@tool(measures=True)
+def share_percent(site: Site, part: Mask | Regions, *, of: Mask | Regions | None = None) -> float:
+    """What share a part has, in percent of the valid pixels of the image or of another mask.
+
+    Pixels are weighted by their ground area where that varies over the image; otherwise pixels are counted, so that
+    no ground size is needed. Only pixels of the part that lie in `of` count.
+
+    Args:
+        site: the image.
+        part: the numerator.
+        of: the denominator; the whole image (inside the area of interest) if left out.
+
+    Raises:
+        Refused: the denominator is empty.
+    """
+    inside = site.mask_of(part)
+    require_area(inside)
+    whole = None if of is None else site.mask_of(of)
+    denominator = _weight(site, site.valid if whole is None else whole.pixels)
+    if not denominator:
+        name = "valid pixel" if whole is None else whole.name
+        raise Refused(f"There is no {name} in the image, so that a share of it has no value.")
+    pixels = inside.pixels if whole is None else inside.pixels & whole.pixels
+    shift = _outline_weight(site, inside, pixels)
+    return min(max(100.0 * (_weight(site, pixels) + shift) / denominator, 0.0), 100.0)
+
+
+def _weight(site: Site, pixels: NDArray[np.bool_]) -> float:
+    ground = site.raster.grid.ground
+    if ground is None or ground.uniform:
+        return float(np.count_nonzero(pixels))
+    return kernels.mask_area_m2(pixels, ground)
+
+
+def _outline_weight(site: Site, mask: Mask, pixels: NDArray[np.bool_]) -> float:
+    """What half a pixel along the outline weighs under the present doubt, in the unit of `_weight`."""
+    direction = site.boundary_shift(mask.classes)
+    ground = site.raster.grid.ground
+    if not direction:
+        return 0.0
+    if ground is None:
+        return direction * kernels.outline_px(pixels, site.valid) / 2
+    area_m2 = kernels.outline_m(pixels, site.valid, ground) * site.half_pixel_m
+    return direction * (area_m2 / ground.pixel_area_m2 if ground.uniform else area_m2)
+
+
+@tool(measures=True)
+def perimeter_m(site: Site, of: Mask | Regions) -> float:
+    """Length in metres of the outline; the shoreline where `of` is water.
+
+    By marching squares at half level (the contour that scikit-image's `find_contours` draws), on the ground; the image
+    border and edges to void are not counted.
+    """
+    require_area(of)
+    site.warn(
+        "Outlines are measured by marching squares at half level; the image border and edges to void are left out."
+    )
+    return float(of.column("outlines_m").sum()) if isinstance(of, Regions) else of.outline_m
+
+
+@tool(measures=True)
+def density_per_km2(site: Site, regions: Regions, *, of: Mask | None = None) -> float:
+    """Regions per square kilometre of the image's valid area, or of a mask.
+
+    Args:
+        site: the image.
+        regions: what is counted.
+        of: the area they are related to.
+
+    Raises:
+        Refused: that area is empty.
+    """
+    ground = site.raster.grid.require_ground()
+    area = kernels.mask_area_m2(site.valid if of is None else of.pixels, ground)
+    if not area:
+        raise Refused(f"There is no {'valid pixel' if of is None else of.name} in the image to relate a density to.")
+    return len(regions) / (area / 1e6)
+
+
+@tool(measures=True)
+def fragmentation(site: Site, regions: Regions) -> str:
+    """Whether a class is in one piece: "connected" for one region, "fragmented" for more, "absent" for none."""
+    return "absent" if not len(regions) else "connected" if len(regions) == 1 else "fragmented"
+
+
+@tool(measures=True)
+def orientation_deg(site: Site, region: Regions) -> float:
+    """Direction of a region's long axis in degrees clockwise from the image's up, 0 to 180.
+
+    From second moments of the pixels, taken on the ground where the pixel size is known (scikit-image `regionprops`).
+
+    Raises:
+        ToolError: not exactly one region.
+        Refused: the region has no long axis.
+    """
+    if len(region) != 1:
+        raise ToolError(f"orientation_deg takes one region, not {len(region)}: use largest() or each() first.")
+    properties = _properties(region)[0]
+    if properties.axis_major_length <= properties.axis_minor_length * (1 + 1e-9):
+        raise Refused(f"{region.name} is as wide as it is long, so that it has no direction.")
+    return float(-np.degrees(properties.orientation)) % 180.0
+
+
+@tool(measures=True)
+def shape_statistic(site: Site, regions: Regions, *, shape: Shape, statistic: Statistic) -> float:
+    """Statistic of a shape measure of the regions, from scikit-image's `regionprops` on the pixels.
+
+    Args:
+        site: the image.
+        regions: whose shapes.
+        shape: elongation = long axis / short axis; solidity = area / convex hull; extent = area / box;
+            compactness = 4 pi area / outline squared, 1 for a disc.
+        statistic: which number for many.
+
+    Raises:
+        Refused: there are no regions.
+    """
+    values = [_shape_of(properties, shape) for properties in _properties(regions)]
+    return statistic_of(np.array(values, dtype=float), statistic, regions.name)
+
+
+def _properties(regions: Regions) -> list[Any]:
+    from skimage.measure import regionprops  # 0.3 s to load
+
+    ground = regions.grid.ground
+    spacing = (1.0, 1.0) if ground is None else ground.size_xy_m[::-1]
+    found = []
+    for which, index in zip(regions.which, regions.indices, strict=True):
+        pixels, _, _ = regions.sources[which].patch(int(index))
+        found += regionprops(pixels.astype(np.uint8), spacing=spacing)
+    return found
+
+
+def _shape_of(properties: Any, shape: str) -> float:
+    if shape == "elongation":
+        minor = properties.axis_minor_length
+        return float(properties.axis_major_length / minor) if minor else float("inf")
+    if shape == "compactness":
+        outline = properties.perimeter_crofton if properties._spacing[0] == properties._spacing[1] else 0.0
+        return float(min(4 * np.pi * properties.area / outline**2, 1.0)) if outline else 1.0
+    return float(getattr(properties, shape))
+
+
+@tool(measures=True)
+def solar_power_kw(
+    site: Site, of: Mask | Regions, *, irradiance_w_per_m2: float = 1000.0, efficiency: float = 0.2
+) -> float:
+    """Peak power in kW of solar panels: area x irradiance x efficiency.
+
+    Args:
+        site: the image.
+        of: the panels.
+        irradiance_w_per_m2: 1000 W/m2 is the standard test condition.
+        efficiency: share of light that becomes power, 0 to 1.
+    """
+    if not 0 <= efficiency <= 1:
+        raise ToolError(f"efficiency is a share between 0 and 1, not {efficiency:g}.")
+    site.warn(f"Solar power assumes {irradiance_w_per_m2:g} W/m2 and an efficiency of {efficiency:g}.")
+    return doubted_area_m2(site, of) * irradiance_w_per_m2 * efficiency / 1000.0
+
+
+@tool()
+def ratio(site: Site, *, value: float, to: float) -> float:
+    """One number divided by another.
+
+    Args:
+        site: the image.
+        value: the numerator.
+        to: the denominator.
+
+    Raises:
+        Refused: the denominator is 0.
+    """
+    if to == 0:
+        raise Refused("There is nothing to compare with: the second quantity is 0, so that the ratio has no value.")
+    return value / to
+
+
+@lru_cache(maxsize=1)
+def _units() -> Any:
+    import pint  # 0.2 s to load, and most programs convert nothing
+
+    registry: Any = pint.UnitRegistry()
+    for definition in (
+        "m2 = meter ** 2", "km2 = kilometer ** 2", "ha = hectare", "sqft = foot ** 2", "sqyd = yard ** 2",
+        "sqmi = mile ** 2", "cm2 = centimeter ** 2", "sqin = inch ** 2",
+    ):  # fmt: skip
+        registry.define(definition)
+    return registry
+
+
+@tool()
+def convert(site: Site, *, value: float, from_unit: str, to_unit: str) -> float:
+    """A quantity in another unit of the same dimension.
+
+    Args:
+        site: the image.
+        value: how much.
+        from_unit: "m", "m2", "ha", "km2", "acre", "sqft", "sqyd", "ft", "yd", "mi", "km", "kW", "MW" ...
+        to_unit: likewise.
+
+    Raises:
+        ToolError: an unknown unit, or two of different dimensions.
+    """
+    try:
+        return float(_units().Quantity(value, from_unit).to(to_unit).magnitude)
+    except Exception as error:  # pint raises its own, tokenizer's and attribute errors for hostile unit names
+        raise ToolError(
+            f"convert: {from_unit!r} cannot be converted to {to_unit!r} ({type(error).__name__})."
+        ) from None

@@ -1,0 +1,256 @@
+"""Proximity: ground distances, pixel centre to pixel centre; "within D" includes D."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.errors import Refused, ToolError
+from swath.tools import kernels
+from swath.tools.handles import Mask, Regions
+from swath.tools.regions import Statistic, statistic_of
+from swath.tools.registry import tool
+from swath.tools.site import Site
+
+BoolImage = NDArray[np.bool_]
+FEW_PIXELS = 3
+"""Below this many pixels a distance is mostly raster; the conventions ask for a warning."""
+
+
+@tool(measures=True)
+def within(
+    site: Site,
+    mask: Mask | Regions,
+    target: Mask | Regions,
+    *,
+    max_distance_m: float | None = None,
+    smaller_than_m: float | None = None,
+) -> Mask:
+    """The pixels of a mask that lie within a ground distance of a target; its own pixels are at distance 0.
+
+    Args:
+        site: the image.
+        mask: pixels to choose from.
+        target: what they have to be near; nothing is near an absent target.
+        max_distance_m: distance in metres, inclusive.
+        smaller_than_m: distance in metres, exclusive.
+    """
+    inside, limit = site.mask_of(mask), _limit(max_distance_m, smaller_than_m)
+    name = f"{inside.name} within {limit:g} m of {target.name}"
+    near = _near_pixels(site, target, limit, exclusive=max_distance_m is None)
+    return inside.derived(inside.pixels & near, name)
+
+
+@tool(measures=True)
+def beyond(
+    site: Site,
+    mask: Mask | Regions,
+    target: Mask | Regions,
+    *,
+    larger_than_m: float | None = None,
+    min_distance_m: float | None = None,
+) -> Mask:
+    """The pixels of a mask that lie further than a ground distance from a target: the complement of `within`.
+
+    Args:
+        site: the image.
+        mask: pixels to choose from.
+        target: what they have to be far from; everything is far from an absent target.
+        larger_than_m: distance in metres, exclusive.
+        min_distance_m: distance in metres, inclusive.
+    """
+    inside, limit = site.mask_of(mask), _limit(larger_than_m, min_distance_m)
+    name = f"{inside.name} further than {limit:g} m from {target.name}"
+    near = _near_pixels(site, target, limit, exclusive=larger_than_m is None)
+    return inside.derived(inside.pixels & ~near, name)
+
+
+@tool(measures=True)
+def near(
+    site: Site,
+    regions: Regions,
+    target: Mask | Regions,
+    *,
+    max_distance_m: float | None = None,
+    smaller_than_m: float | None = None,
+) -> Regions:
+    """The regions whose nearest pixel lies within a ground distance of a target.
+
+    Args:
+        site: the image.
+        regions: objects to choose from.
+        target: what they have to be near; nothing is near an absent target.
+        max_distance_m: distance in metres, inclusive.
+        smaller_than_m: distance in metres, exclusive.
+    """
+    limit = _limit(max_distance_m, smaller_than_m)
+    close = _near_regions(site, regions, target, limit, exclusive=max_distance_m is None)
+    return regions.take(close, f"{regions.name} within {limit:g} m of {target.name}")
+
+
+@tool(measures=True)
+def farther(
+    site: Site,
+    regions: Regions,
+    target: Mask | Regions,
+    *,
+    larger_than_m: float | None = None,
+    min_distance_m: float | None = None,
+) -> Regions:
+    """The regions whose nearest pixel lies further than a ground distance from a target: the complement of `near`.
+
+    Args:
+        site: the image.
+        regions: objects to choose from.
+        target: what they have to be far from; everything is far from an absent target.
+        larger_than_m: distance in metres, exclusive.
+        min_distance_m: distance in metres, inclusive.
+    """
+    limit = _limit(larger_than_m, min_distance_m)
+    close = _near_regions(site, regions, target, limit, exclusive=larger_than_m is None)
+    return regions.take(~close, f"{regions.name} further than {limit:g} m from {target.name}")
+
+
+@tool(measures=True)
+def touching(site: Site, regions: Regions, target: Mask | Regions) -> Regions:
+    """The regions with a pixel in, or next to (sides and corners), the target; needs no ground size."""
+    import cv2
+
+    grown = cv2.dilate(site.mask_of(target).pixels.view(np.uint8), np.ones((3, 3), np.uint8))
+    return regions.take(regions.minimum(1.0 - grown) == 0, f"{regions.name} touching {target.name}")
+
+
+@tool(measures=True)
+def distance_m(site: Site, a: Mask | Regions, b: Mask | Regions) -> float:
+    """The shortest ground distance in metres between two things; 0 where they share a pixel.
+
+    Raises:
+        Refused: one of them is not in the image.
+    """
+    here, there = site.mask_of(a), site.mask_of(b)
+    for thing in (here, there):
+        if not thing.size_px:
+            raise Refused(f"There is no {thing.name} in the image, so that a distance to it has no value.")
+    shortest = float(site.distance_field_m(there)[here.pixels].min())
+    return max(site.doubted_distance_m(shortest), 0.0) if shortest else 0.0
+
+
+@tool(measures=True)
+def distances_m(site: Site, regions: Regions, target: Mask | Regions) -> list[float]:
+    """Ground distance in metres from each region's nearest pixel to a target, in order.
+
+    Raises:
+        Refused: the target is not in the image.
+    """
+    return [float(distance) for distance in _distances(site, regions, target)]
+
+
+@tool(measures=True)
+def distance_statistic_m(site: Site, regions: Regions, target: Mask | Regions, *, statistic: Statistic) -> float:
+    """Mean, median, smallest, largest ... of the regions' ground distances in metres to a target.
+
+    Args:
+        site: the image.
+        regions: whose distances.
+        target: to what.
+        statistic: which one.
+
+    Raises:
+        Refused: there are no regions, or the target is not in the image.
+    """
+    return statistic_of(_distances(site, regions, target), statistic, regions.name)
+
+
+@tool(measures=True)
+def nearest(site: Site, regions: Regions, target: Mask | Regions, *, n: int = 1) -> Regions:
+    """The n regions nearest to a target, nearest first.
+
+    Args:
+        site: the image.
+        regions: objects to choose from.
+        target: near what.
+        n: how many.
+
+    Raises:
+        Refused: the target is not in the image.
+    """
+    order = np.argsort(_distances(site, regions, target), kind="stable")
+    return regions.take(order[:n], f"{regions.name} nearest to {target.name}")
+
+
+@tool(measures=True)
+def farthest(site: Site, regions: Regions, target: Mask | Regions, *, n: int = 1) -> Regions:
+    """The n regions farthest from a target, farthest first.
+
+    Args:
+        site: the image.
+        regions: objects to choose from.
+        target: far from what.
+        n: how many.
+
+    Raises:
+        Refused: the target is not in the image.
+    """
+    order = np.argsort(-_distances(site, regions, target), kind="stable")
+    return regions.take(order[:n], f"{regions.name} farthest from {target.name}")
+
+
+def _limit(inclusive: float | None, exclusive: float | None) -> float:
+    given = [bound for bound in (inclusive, exclusive) if bound is not None]
+    if len(given) != 1:
+        raise ToolError("Give one distance in metres: the inclusive argument or the exclusive one, not both.")
+    return given[0]
+
+
+def _near_pixels(site: Site, target: Mask | Regions, limit_m: float, *, exclusive: bool) -> BoolImage:
+    mask = site.mask_of(target)
+    field = site.distance_field_m(mask)
+    ground = site.raster.grid.require_ground()
+    if limit_m < FEW_PIXELS * max(ground.size_xy_m):
+        site.warn(f"{limit_m:g} m is less than {FEW_PIXELS} pixels: at this resolution the answer is mostly raster.")
+    doubted = site.doubted_distance_m(limit_m)
+    if exclusive:
+        doubted = np.nextafter(doubted * (1 - 2 * kernels.DISTANCE_SLACK), 0.0)
+    return kernels.within(field, mask.pixels, site.valid, doubted, ground)
+
+
+def _near_regions(
+    site: Site, regions: Regions, target: Mask | Regions, limit_m: float, *, exclusive: bool
+) -> NDArray[np.bool_]:
+    close = _near_pixels(site, target, limit_m, exclusive=exclusive)
+    found: NDArray[np.bool_] = regions.minimum(1.0 - close) == 0
+    _warn_of_the_unseen(site, regions, found, limit_m)
+    return found
+
+
+def _warn_of_the_unseen(site: Site, regions: Regions, found: NDArray[np.bool_], limit_m: float) -> None:
+    """Objects that were found far may have something near beyond the image's edge."""
+    x_m, y_m = site.raster.grid.require_ground().size_xy_m
+    rows, cols = site.valid.shape
+    x0, y0, x1, y1 = regions.column("boxes").reshape(-1, 4).T
+    edge_m = np.minimum.reduce([(x0 + 1) * x_m, (cols - x1 + 1) * x_m, (y0 + 1) * y_m, (rows - y1 + 1) * y_m])
+    unseen = ~found & (edge_m <= limit_m)
+    if not site.valid.all():
+        void = Mask(~site.valid, site.valid, site.raster.grid, "void")
+        void = site.derived("void", (site.raster,), lambda: void)
+        ground = site.raster.grid.require_ground()
+        field = site.distance_field_m(void)
+        unseen |= ~found & (regions.minimum(1.0 - kernels.within(field, void.pixels, site.valid, limit_m, ground)) == 0)
+    count = int(np.count_nonzero(unseen))
+    if count:
+        site.warn(
+            f"{count} of {len(regions)} {regions.name} are nearer than {limit_m:g} m to the image's edge or to void: "
+            "what lies beyond is not seen."
+        )
+
+
+def _distances(site: Site, regions: Regions, target: Mask | Regions) -> NDArray[np.float64]:
+    mask = site.mask_of(target)
+    if not mask.size_px:
+        raise Refused(f"There is no {target.name} in the image, so that a distance to it has no value.")
+    site.doubts.add("proximity")
+    distances = regions.minimum(site.distance_field_m(mask))
+    if site.nudge.proximity_px:
+        shift = site.doubted_distance_m(0.0)
+        distances = np.where(distances > 0, np.maximum(distances + shift, 0.0), 0.0)
+    return distances
