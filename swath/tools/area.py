@@ -15,6 +15,10 @@ from swath.tools.regions import Statistic, statistic_of
 from swath.tools.registry import tool
 from swath.tools.site import Site, doubted_area_m2, require_area
 
+STAIRCASE = 1.0824
+"""Marching squares on a binary mask overstates a straight edge by 0 % (0, 45 degrees) to 8.24 % (22.5 degrees):
+(1 - m + m sqrt 2) / sqrt(1 + m^2) is largest at slope m = tan 22.5."""
+
 Shape = Literal["elongation", "solidity", "compactness", "extent"]
 
 
@@ -84,10 +88,10 @@ def perimeter_m(site: Site, of: Mask | Regions) -> float:
     border and edges to void are not counted.
     """
     require_area(of)
-    site.warn(
-        "Outlines are measured by marching squares at half level; the image border and edges to void are left out."
-    )
-    return float(of.column("outlines_m").sum()) if isinstance(of, Regions) else of.outline_m
+    site.warn("Outlines are measured by marching squares at half level, without the image border and edges to void.")
+    site.doubts.add("outline")
+    length = float(of.column("outlines_m").sum()) if isinstance(of, Regions) else of.outline_m
+    return length / STAIRCASE if site.nudge.outline < 0 else length
 
 
 @tool(measures=True)
@@ -147,8 +151,13 @@ def shape_statistic(site: Site, regions: Regions, *, shape: Shape, statistic: St
     Raises:
         Refused: there are no regions.
     """
-    values = [_shape_of(properties, shape) for properties in _properties(regions)]
-    return statistic_of(np.array(values, dtype=float), statistic, regions.name)
+    if shape == "compactness":
+        outlines = regions.column("outlines_m")
+        areas = regions.column("areas_m2")
+        values = np.minimum(4 * np.pi * areas / np.where(outlines > 0, outlines, np.sqrt(4 * np.pi * areas)) ** 2, 1.0)
+    else:
+        values = np.array([_shape_of(properties, shape) for properties in _properties(regions)], dtype=float)
+    return statistic_of(values, statistic, regions.name)
 
 
 def _properties(regions: Regions) -> list[Any]:
@@ -167,9 +176,6 @@ def _shape_of(properties: Any, shape: str) -> float:
     if shape == "elongation":
         minor = properties.axis_minor_length
         return float(properties.axis_major_length / minor) if minor else float("inf")
-    if shape == "compactness":
-        outline = properties.perimeter_crofton if properties._spacing[0] == properties._spacing[1] else 0.0
-        return float(min(4 * np.pi * properties.area / outline**2, 1.0)) if outline else 1.0
     return float(getattr(properties, shape))
 
 
@@ -192,20 +198,20 @@ def solar_power_kw(
 
 
 @tool()
-def ratio(site: Site, *, value: float, to: float) -> float:
+def ratio(site: Site, a: float, b: float) -> float:
     """One number divided by another.
 
     Args:
         site: the image.
-        value: the numerator.
-        to: the denominator.
+        a: the numerator.
+        b: the denominator.
 
     Raises:
         Refused: the denominator is 0.
     """
-    if to == 0:
+    if b == 0:
         raise Refused("There is nothing to compare with: the second quantity is 0, so that the ratio has no value.")
-    return value / to
+    return a / b
 
 
 @lru_cache(maxsize=1)
@@ -222,7 +228,7 @@ def _units() -> Any:
 
 
 @tool()
-def convert(site: Site, *, value: float, from_unit: str, to_unit: str) -> float:
+def convert(site: Site, value: float, *, from_unit: str, to_unit: str) -> float:
     """A quantity in another unit of the same dimension.
 
     Args:
@@ -237,6 +243,5 @@ def convert(site: Site, *, value: float, from_unit: str, to_unit: str) -> float:
     try:
         return float(_units().Quantity(value, from_unit).to(to_unit).magnitude)
     except Exception as error:  # pint raises its own, tokenizer's and attribute errors for hostile unit names
-        raise ToolError(
-            f"convert: {from_unit!r} cannot be converted to {to_unit!r} ({type(error).__name__})."
-        ) from None
+        why = type(error).__name__
+        raise ToolError(f"convert: {from_unit[:40]!r} cannot be converted to {to_unit[:40]!r} ({why}).") from None

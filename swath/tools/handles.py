@@ -141,6 +141,12 @@ class LabelImage:
         """(n,) running numbers from 1, in reading order."""
         return [str(i + 1) for i in range(len(self.sizes_px))]
 
+    def touches(self, pixels: BoolImage) -> BoolImage:
+        """(n,) bool: which regions have a pixel among these."""
+        touched = np.zeros(len(self.sizes_px) + 1, dtype=bool)
+        touched[self.labels[pixels]] = True
+        return touched[1:]
+
     def minimum(self, field: NDArray[np.floating[Any]]) -> FloatArray:
         """(n,) smallest value of an image field over each region's pixels."""
         return kernels.label_minimum(self.labels, field, len(self.sizes_px))
@@ -185,19 +191,20 @@ class Regions:
 
     def column(self, name: str) -> NDArray[Any]:
         """One property of every object, in order: "areas_m2", "sizes_px", "outlines_m", "boxes", "centroids_yx" ..."""
-        columns = [np.asarray(getattr(source, name)) for source in self.sources]
-        return (
-            np.array([columns[k][i] for k, i in zip(self.which, self.indices, strict=True)]).reshape(
-                (len(self), *columns[0].shape[1:])
-            )
-            if len(columns) > 1
-            else columns[0][self.indices]
-        )
+        return self._gathered([np.asarray(getattr(source, name)) for source in self.sources])
+
+    def touches(self, pixels: BoolImage) -> BoolImage:
+        """(n,) bool: which objects have a pixel among these."""
+        return self._gathered([source.touches(pixels) for source in self.sources])
 
     def minimum(self, field: NDArray[np.floating[Any]]) -> FloatArray:
         """(n,) smallest value of an image field over each object's pixels."""
-        lowest = [source.minimum(field) for source in self.sources]
-        return np.array([lowest[k][i] for k, i in zip(self.which, self.indices, strict=True)], dtype=float)
+        return self._gathered([source.minimum(field) for source in self.sources])
+
+    def _gathered(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
+        if len(columns) == 1:
+            return columns[0][self.indices]
+        return np.array([columns[k][i] for k, i in zip(self.which, self.indices, strict=True)])
 
     def take(self, positions: NDArray[Any] | Sequence[int], name: str) -> Regions:
         """The objects at some positions (or where a bool array says so), under a new name."""

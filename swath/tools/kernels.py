@@ -51,10 +51,9 @@ def label_components(pixels: BoolImage, connectivity: int) -> tuple[LabelArray, 
     _, labels, stats, centroids = cv2.connectedComponentsWithStats(
         pixels.view(np.uint8), connectivity=connectivity, ltype=cv2.CV_32S
     )
-    stats = stats[1:].astype(np.int64)
-    left, top, width, height, size = stats.T
+    left, top, width, height, size = stats[1:].astype(np.int64).T
     boxes = np.column_stack([left, top, left + width, top + height])
-    return labels, size, boxes, centroids[1:, ::-1].astype(np.float64)
+    return np.asarray(labels, dtype=np.int32), size, boxes, centroids[1:, ::-1].astype(np.float64)
 
 
 def mask_area_m2(pixels: BoolImage, ground: Ground) -> float:
@@ -67,7 +66,7 @@ def mask_area_m2(pixels: BoolImage, ground: Ground) -> float:
 def label_areas_m2(labels: LabelArray, sizes_px: IntArray, ground: Ground) -> FloatArray:
     """(n,) true ground areas in m2 of labelled regions."""
     if ground.uniform:
-        return sizes_px * ground.pixel_area_m2
+        return sizes_px.astype(np.float64) * ground.pixel_area_m2
     total = np.zeros(len(sizes_px) + 1)
     for rows in row_blocks(labels.shape[0]):
         total += np.bincount(labels[rows].ravel(), ground.area_m2(rows).ravel(), minlength=total.size)
@@ -124,11 +123,11 @@ def _cell_lengths(codes: NDArray[np.uint8], ground: Ground, first_row: int, firs
         return _segment_lengths(ground)[codes]
     lengths = np.zeros(codes.shape)
     for code, segments in _SEGMENTS.items():
-        rows, cols = np.nonzero(codes == code)
+        rows, cols = (axis.astype(np.float64) for axis in np.nonzero(codes == code))
         for (row0, col0), (row1, col1) in segments:
             here = ground.positions_m(rows + first_row + row0, cols + first_col + col0)
             there = ground.positions_m(rows + first_row + row1, cols + first_col + col1)
-            lengths[rows, cols] += np.linalg.norm(there - here, axis=1)
+            lengths[codes == code] += np.linalg.norm(there - here, axis=1)
     return lengths
 
 
@@ -193,28 +192,25 @@ def distance_field_m(target: BoolImage, wanted: BoolImage, ground: Ground) -> ND
         return _distance_by_tree(target, wanted, ground)
     x, y = ground.size_xy_m
     if abs(x / y - 1) < DISTANCE_SLACK:
-        field: NDArray[np.floating[Any]] = cv2.distanceTransform(
-            (~target).view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE
-        )
-        field *= np.float32(x)
-        return field
+        field = cv2.distanceTransform((~target).view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
+        return np.multiply(field, np.float32(x), out=field)
     import edt  # only anisotropic grids pay for it
 
     return np.asarray(edt.edt(~target, anisotropy=(y, x), parallel=2))
 
 
-def _edge_pixels(target: BoolImage) -> tuple[IntArray, IntArray]:
+def _edge_pixels(target: BoolImage) -> tuple[FloatArray, FloatArray]:
     """Rows and columns of target pixels with a neighbour outside: the nearest target pixel is always one of them."""
     inner = cv2.erode(target.view(np.uint8), np.ones((3, 3), np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=0)
     rows, cols = np.nonzero(target & (inner == 0))
-    return rows, cols
+    return rows.astype(np.float64), cols.astype(np.float64)
 
 
 def _distance_by_tree(target: BoolImage, wanted: BoolImage, ground: Ground) -> FloatArray:
     tree = cKDTree(ground.positions_m(*_edge_pixels(target)))
     field = np.zeros(target.shape)
     rows, cols = np.nonzero(wanted & ~target)
-    field[rows, cols] = tree.query(ground.positions_m(rows, cols), workers=-1)[0]
+    field[rows, cols] = tree.query(ground.positions_m(rows.astype(np.float64), cols.astype(np.float64)), workers=-1)[0]
     return field
 
 
@@ -237,7 +233,7 @@ def within(
     if doubtful.any():
         rows, cols = np.nonzero(doubtful)
         tree = cKDTree(ground.positions_m(*_edge_pixels(target)))
-        exact = tree.query(ground.positions_m(rows, cols), workers=-1)[0]
+        exact = tree.query(ground.positions_m(rows.astype(np.float64), cols.astype(np.float64)), workers=-1)[0]
         exact[target[rows, cols]] = 0.0
         near[rows, cols] = exact <= distance_m * (1 + DISTANCE_SLACK)
     return near

@@ -61,14 +61,16 @@ class Patches:
 
     @cached_property
     def areas_m2(self) -> FloatArray:
-        """(n,) ground areas in m2 inside the outlines; 0 for lines and points."""
+        """(n,) ground areas in m2 inside the outlines, less the share whose pixels are not valid; 0 for lines."""
         ground = self.grid.require_ground()
-        areas_px = shapely.area(self._outlines)
+        areas_px = np.asarray(shapely.area(self._outlines), dtype=float)
+        if not self.valid.all():
+            areas_px *= self.sizes_px / np.array([burned.sum() for burned in self._whole], dtype=float)
         if ground.uniform:
-            return np.asarray(areas_px * ground.pixel_area_m2, dtype=float)
+            return np.multiply(areas_px, ground.pixel_area_m2)
         rows, cols = np.clip(np.rint(self.centroids_yx), 0, np.array(self.grid.shape) - 1).astype(int).T
         local = [ground.area_m2(slice(r, r + 1))[0, c] for r, c in zip(rows, cols, strict=True)]
-        return np.asarray(areas_px * np.array(local), dtype=float)
+        return np.multiply(areas_px, local)
 
     @cached_property
     def outlines_m(self) -> FloatArray:
@@ -80,7 +82,9 @@ class Patches:
         xy, line_of = shapely.get_coordinates(lines, return_index=True)
         steps = np.linalg.norm(np.diff(ground.positions_m(xy[:, 1] - 0.5, xy[:, 0] - 0.5), axis=0), axis=1)
         along = line_of[1:] == line_of[:-1]
-        return np.bincount(owner[line_of[1:][along]], steps[along], minlength=len(self.features))
+        return np.asarray(
+            np.bincount(owner[line_of[1:][along]], steps[along], minlength=len(self.features)), dtype=float
+        )
 
     @property
     def scores(self) -> FloatArray:
@@ -93,13 +97,21 @@ class Patches:
         return [feature.id for feature in self.features]
 
     @cached_property
-    def _burned(self) -> list[BoolImage]:
+    def _whole(self) -> list[BoolImage]:
         return [self._burn(index) for index in range(len(self.features))]
+
+    @cached_property
+    def _burned(self) -> list[BoolImage]:
+        return [
+            burned & self.valid[y0:y1, x0:x1] for burned, (x0, y0, x1, y1) in zip(self._whole, self.boxes, strict=True)
+        ]
 
     def _burn(self, index: int) -> BoolImage:
         x0, y0, x1, y1 = self.boxes[index]
         local = shapely.transform(self._outlines[index], lambda xy: xy - (x0, y0))
-        burned = rasterize([(local, 1)], out_shape=(y1 - y0, x1 - x0), dtype="uint8", all_touched=not self.areal) > 0
+        burned: BoolImage = (
+            rasterize([(local, 1)], out_shape=(y1 - y0, x1 - x0), dtype="uint8", all_touched=not self.areal) > 0
+        )
         if not burned.any():  # smaller than a pixel: it keeps the pixel that holds it, so that no object vanishes
             point = shapely.point_on_surface(local)
             row, col = int(min(max(point.y, 0), y1 - y0 - 1)), int(min(max(point.x, 0), x1 - x0 - 1))
@@ -113,14 +125,24 @@ class Patches:
 
     @cached_property
     def sizes_px(self) -> IntArray:
-        """(n,) pixels whose centre lies inside."""
+        """(n,) valid pixels whose centre lies inside."""
         return np.array([np.count_nonzero(pixels) for pixels in self._burned], dtype=np.int64)
+
+    def touches(self, pixels: BoolImage) -> BoolImage:
+        """(n,) bool: which objects have a pixel among these."""
+        return np.array(
+            [
+                (pixels[y0:y1, x0:x1] & own).any()
+                for own, (x0, y0, x1, y1) in zip(self._burned, self.boxes, strict=True)
+            ],
+            dtype=bool,
+        )
 
     def minimum(self, field: NDArray[np.floating[Any]]) -> FloatArray:
         """(n,) smallest value of an image field over each object's pixels."""
         return np.array(
             [
-                field[y0:y1, x0:x1][pixels].min()
+                field[y0:y1, x0:x1][pixels].min(initial=np.inf)
                 for pixels, (x0, y0, x1, y1) in zip(self._burned, self.boxes, strict=True)
             ],
             dtype=float,

@@ -117,7 +117,7 @@ def touching(site: Site, regions: Regions, target: Mask | Regions) -> Regions:
     import cv2
 
     grown = cv2.dilate(site.mask_of(target).pixels.view(np.uint8), np.ones((3, 3), np.uint8))
-    return regions.take(regions.minimum(1.0 - grown) == 0, f"{regions.name} touching {target.name}")
+    return regions.take(regions.touches(grown > 0), f"{regions.name} touching {target.name}")
 
 
 @tool(measures=True)
@@ -218,7 +218,7 @@ def _near_regions(
     site: Site, regions: Regions, target: Mask | Regions, limit_m: float, *, exclusive: bool
 ) -> NDArray[np.bool_]:
     close = _near_pixels(site, target, limit_m, exclusive=exclusive)
-    found: NDArray[np.bool_] = regions.minimum(1.0 - close) == 0
+    found = regions.touches(close)
     _warn_of_the_unseen(site, regions, found, limit_m)
     return found
 
@@ -235,7 +235,7 @@ def _warn_of_the_unseen(site: Site, regions: Regions, found: NDArray[np.bool_], 
         void = site.derived("void", (site.raster,), lambda: void)
         ground = site.raster.grid.require_ground()
         field = site.distance_field_m(void)
-        unseen |= ~found & (regions.minimum(1.0 - kernels.within(field, void.pixels, site.valid, limit_m, ground)) == 0)
+        unseen |= ~found & regions.touches(kernels.within(field, void.pixels, site.valid, limit_m, ground))
     count = int(np.count_nonzero(unseen))
     if count:
         site.warn(

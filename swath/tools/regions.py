@@ -74,11 +74,11 @@ def components(
 
 def _all_components(mask: Mask, connectivity: int) -> Regions:
     source = mask.objects(connectivity)
-    count = len(source.boxes)
+    seen = np.flatnonzero(source.sizes_px)  # a feature without a valid pixel lies outside the area of interest
     return Regions(
         (source,),
-        np.zeros(count, dtype=np.int64),
-        np.arange(count),
+        np.zeros(len(seen), dtype=np.int64),
+        seen,
         mask.name,
         mask.grid,
         mask.valid,

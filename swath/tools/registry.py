@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from swath.errors import ToolError
 from swath.tools.handles import Mask, Regions
@@ -24,6 +24,7 @@ OPERANDS = ("a", "b", "value")
 UNIT_SUFFIXES = ("_m", "_m2", "_px", "_km2", "_deg", "_percent", "_kw", "_w_per_m2")
 _MEASURE_WORDS = ("distance", "area", "length", "height", "perimeter", "size", "radius")
 _MARK = "__swath_tool__"
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class MalformedTool(TypeError):
@@ -102,10 +103,10 @@ class Tool:
         }
 
 
-def tool(*, measures: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def tool(*, measures: bool = False) -> Callable[[Function], Function]:
     """Mark a function as a tool; it becomes one when the module's entry point is read."""
 
-    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+    def mark(function: Function) -> Function:
         setattr(function, _MARK, measures)
         return function
 

@@ -28,12 +28,14 @@ class Nudge:
         boundary: -1 shrinks, +1 grows the outline of masks made of `classes` by half a pixel.
         classes: the classes whose outline moves.
         proximity_px: -1 or +1 pixel on every distance.
+        outline: -1 takes outlines as short as the true ones may be.
         threshold: -1 takes the strict, +1 the lax threshold of every segmenter that gives scores.
     """
 
     boundary: int = 0
     classes: frozenset[str] = frozenset()
     proximity_px: int = 0
+    outline: int = 0
     threshold: int = 0
 
 
@@ -47,7 +49,7 @@ class Site:
         valid: (rows, columns) bool: valid pixels inside the area of interest, where the source says anything.
         nudge: the doubt under which this run measures.
         warnings: sentences that tools add for people, each once.
-        doubts: names of the doubts that touched a measurement: "boundary", "proximity", "segmentation".
+        doubts: names of the doubts that touched a measurement: "boundary", "proximity", "outline", "segmentation".
         measured_classes: the sets of classes whose outlines were measured.
     """
 
