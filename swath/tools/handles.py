@@ -20,7 +20,7 @@ IntArray = NDArray[np.int64]
 BoolImage = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mask:
     """A set of pixels of the image.
 
@@ -46,6 +46,9 @@ class Mask:
     areal: bool = True
     frame: BoolImage | None = None
     _objects: dict[int, LabelImage | Patches] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Mask({self.size_px} px of {self.name!r})"
 
     def objects(self, connectivity: int) -> LabelImage | Patches:
         """The source's own objects where it has them, else connected components; computed once."""
@@ -82,7 +85,7 @@ class Mask:
         return Mask(pixels, self.valid, self.grid, name, classes, areal=areal)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelImage:
     """Regions that never overlap, as a label image: region i has the value i + 1."""
 
@@ -163,7 +166,7 @@ class LabelImage:
         return self.labels[y0:y1, x0:x1] == index + 1, int(y0), int(x0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Regions:
     """An ordered set of objects.
 
@@ -184,6 +187,9 @@ class Regions:
     valid: BoolImage = field(repr=False)
     classes: frozenset[str] = frozenset()
     areal: bool = True
+
+    def __repr__(self) -> str:
+        return f"Regions({len(self)} of {self.name!r})"
 
     def __len__(self) -> int:
         """Number of objects."""

@@ -19,7 +19,7 @@ IntArray = NDArray[np.int64]
 BoolImage = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Patches:
     """Features of one class; arrays are in the order of `features`.
 
@@ -67,10 +67,10 @@ class Patches:
         if not self.valid.all():
             areas_px *= self.sizes_px / np.array([burned.sum() for burned in self._whole], dtype=float)
         if ground.uniform:
-            return np.multiply(areas_px, ground.pixel_area_m2)
+            return np.asarray(areas_px * ground.pixel_area_m2, dtype=float)
         rows, cols = np.clip(np.rint(self.centroids_yx), 0, np.array(self.grid.shape) - 1).astype(int).T
-        local = [ground.area_m2(slice(r, r + 1))[0, c] for r, c in zip(rows, cols, strict=True)]
-        return np.multiply(areas_px, local)
+        local = np.array([ground.area_m2(slice(r, r + 1))[0, c] for r, c in zip(rows, cols, strict=True)])
+        return np.asarray(areas_px * local, dtype=float)
 
     @cached_property
     def outlines_m(self) -> FloatArray:
