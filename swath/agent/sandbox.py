@@ -15,11 +15,13 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from swath.agent.crossing import Crossing
 from swath.agent.faults import explained, one_line, without_paths
+from swath.agent.launch import Launcher
 from swath.errors import BudgetExceeded, ProgramFailed, SandboxUnavailable, ToolError
 
 if TYPE_CHECKING:
@@ -106,6 +108,7 @@ class Sandbox:
     def __init__(self, *, workers: int = 1) -> None:
         self._workers = workers
         self._stack = ExitStack()
+        self._launcher: Launcher | None = None
         self._pool: monty.Monty | None = None
         self._awake = False
 
@@ -115,11 +118,17 @@ class Sandbox:
         Raises:
             SandboxUnavailable: it cannot be started at all.
         """
+        self._launcher = self._stack.enter_context(Launcher())
+        self._open(self._launcher.program)
+        return self
+
+    def _open(self, program: Path | None) -> None:
         try:
             import pydantic_monty as monty
 
             self._pool = self._stack.enter_context(
                 monty.Monty(
+                    binary_path=program,
                     min_processes=1,
                     max_processes=self._workers,
                     request_timeout=TURN_SECONDS,
@@ -129,7 +138,6 @@ class Sandbox:
         except (ImportError, OSError, RuntimeError) as error:
             self._stack.close()
             raise _unavailable(error) from error
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -137,6 +145,12 @@ class Sandbox:
         self._pool = None
         self._awake = False
         self._stack.close()
+
+    @property
+    def hardening(self) -> tuple[str, ...]:
+        """Measures of the operating system that hold the workers, beside their being processes without environment."""
+        self._awakened()
+        return self._launcher.report() if self._launcher else ()
 
     def run(
         self,
@@ -211,12 +225,32 @@ class Sandbox:
             raise SandboxUnavailable("The sandbox is not open: use it as `with Sandbox() as sandbox`.")
         if not self._awake:
             try:
-                with self._pool.checkout() as session:
-                    session.feed_run("0")
-            except Exception as error:
-                raise _unavailable(error) from error
+                _ping(self._pool)
+            except Exception:
+                # A system on which a measure misfires still has the worker itself, which has no way out by design.
+                self._launcher = None
+                self._open(None)
+                try:
+                    _ping(self._pool)
+                except Exception as error:
+                    raise _unavailable(error) from error
             self._awake = True
         return self._pool
+
+
+def hardening() -> tuple[str, ...]:
+    """Measures of the operating system that hold a worker on this machine, as found on one that was started.
+
+    Raises:
+        SandboxUnavailable: none can be started.
+    """
+    with Sandbox() as sandbox:
+        return sandbox.hardening
+
+
+def _ping(pool: monty.Monty) -> None:
+    with pool.checkout() as session:
+        session.feed_run("0")
 
 
 class _Run:
