@@ -1,0 +1,245 @@
+"""Writes the folder of a run: what was asked, what was measured and how, so that anyone can look, replay and score."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+from swath.agent.execution import Outcome, Step
+from swath.agent.sandbox import SEED
+from swath.errors import InputError
+from swath.raster.grid import Grid
+from swath.raster.reader import Raster
+from swath.tools.site import Site
+from swath.trace.strict_json import json_text
+from swath.types import Answer, ObjectsSummary
+
+SCHEMA_VERSION = 1
+CONVENTIONS = "swath/1"
+"""The meanings of "within", "larger than", "region" ... that the tools of this version follow."""
+
+TICKS_PER_SECOND = 65536
+"""The four hexadecimal digits of an id are its fraction of a second, so that ids sort by time."""
+
+Keep = Literal["light", "wrong", "full"]
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """Everything that a run leaves behind.
+
+    Attributes:
+        answer: what is told to the person.
+        outcome: the program that ran to its end; None where none did.
+        graph_steps: read, plan, check, run, verify, answer, in order, repeated where a draft was repaired.
+        tool_steps: the calls of the last attempt, also of one that failed.
+        program: the program that produced the answer, or the last one tried.
+        drafts: rejected programs, each with its hints.
+        raster: the image; None where it could not be opened.
+        site: what was measured; None where it never came to that.
+        inputs: the options of `ask` that say what the pixels and classes are, JSON-ready.
+        planner: name of the planner.
+        segmenter: what the segmenter says of itself.
+        hardening: what the operating system adds to the sandbox.
+        timings: seconds by phase.
+        keep: "light" keeps the texts, "full" masks, objects and picture too, "wrong" those only unless answered.
+        notes: what the planner says of its reading; the answer's warnings begin with these.
+    """
+
+    answer: Answer
+    outcome: Outcome | None
+    graph_steps: Sequence[Step]
+    tool_steps: Sequence[Step]
+    program: str | None
+    drafts: Sequence[tuple[str, Sequence[str]]]
+    raster: Raster | None
+    site: Site | None
+    inputs: Mapping[str, Any]
+    planner: str
+    segmenter: Mapping[str, Any]
+    hardening: Sequence[str] = ()
+    timings: Mapping[str, float] = field(default_factory=dict)
+    keep: Keep = "full"
+    notes: Sequence[str] = ()
+
+    @property
+    def keeps_evidence(self) -> bool:
+        """Whether masks, objects and the picture are kept."""
+        return self.keep == "full" or (self.keep == "wrong" and self.answer.status != "answered")
+
+
+def write_run(record: RunRecord, out: Path) -> tuple[Path, Answer]:
+    """Keep a run.
+
+    Args:
+        record: what to keep.
+        out: parent folder; made where it is not there.
+
+    Returns:
+        The run's folder, and the answer that names it and the file of its objects.
+
+    Raises:
+        InputError: the folder cannot be written; nothing is left of a run that could not be kept whole.
+    """
+    with _new_folder(out) as (partial, folder, created):
+        evidence: dict[str, Any] = {"masks": []}
+        answer = replace(record.answer, run=str(folder))
+        _write_texts(partial, record)
+        (partial / "run.json").write_text(
+            json_text(_described(record, answer, folder.name, created, evidence), indent=1) + "\n", encoding="utf-8"
+        )
+    return folder, answer
+
+
+@contextmanager
+def _new_folder(out: Path) -> Iterator[tuple[Path, Path, datetime]]:
+    """A hidden folder to write into, and the name that it takes once all is written."""
+    partial: Path | None = None
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        partial, folder, created = _reserved(out)
+        yield partial, folder, created
+        partial.rename(folder)
+    except OSError as error:
+        _drop(partial)
+        raise InputError(_unwritable(out, error)) from error
+    except BaseException:
+        _drop(partial)
+        raise
+
+
+def _reserved(out: Path) -> tuple[Path, Path, datetime]:
+    created = datetime.now(UTC)
+    tick = created.microsecond * TICKS_PER_SECOND // 1_000_000
+    for step in range(TICKS_PER_SECOND):
+        name = f"{created:%Y%m%d-%H%M%S}-{(tick + step) % TICKS_PER_SECOND:04x}"
+        partial, folder = out / f".{name}.partial", out / name
+        try:
+            partial.mkdir()
+        except FileExistsError:
+            continue
+        # Whoever had this name may have finished in between: a finished run is never replaced.
+        if not folder.exists():
+            return partial, folder, created
+        partial.rmdir()
+    raise FileExistsError(errno.EEXIST, "every name of this second is taken", str(out))
+
+
+def _drop(partial: Path | None) -> None:
+    if partial is not None:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _unwritable(out: Path, error: OSError) -> str:
+    why = (error.strerror or str(error)).lower()
+    return f"The run cannot be kept in {out}: {why}. Next: name another folder with --out, or make room there."
+
+
+def _write_texts(folder: Path, record: RunRecord) -> None:
+    if record.program is not None:
+        (folder / "program.py").write_text(record.program, encoding="utf-8")
+    for number, (source, _) in enumerate(record.drafts, start=1):
+        (folder / f"program.{number}.py").write_text(source, encoding="utf-8")
+    lines = [json_text(line) for line in step_lines(record.graph_steps, record.tool_steps)]
+    (folder / "steps.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def step_lines(graph_steps: Sequence[Step], tool_steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """The lines of steps.jsonl: the calls of the last attempt follow the graph step "run" that made them."""
+    last_run = max((i for i, step in enumerate(graph_steps) if step.name == "run"), default=len(graph_steps) - 1)
+    ordered = [*graph_steps[: last_run + 1], *tool_steps, *graph_steps[last_run + 1 :]]
+    return [_step_line(number, step) for number, step in enumerate(ordered, start=1)]
+
+
+def _step_line(number: int, step: Step) -> dict[str, Any]:
+    return {
+        "step": number,
+        "kind": step.kind,
+        "name": step.name,
+        "arguments": step.arguments,
+        "result": step.result,
+        "line": step.line,
+        "seconds": round(step.seconds, 6),
+        "error": step.error,
+        "cached": step.cached,
+    }
+
+
+def _described(
+    record: RunRecord, answer: Answer, name: str, created: datetime, evidence: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The content of run.json; paths inside the folder are relative to it, so that it can be moved."""
+    objects = answer.objects
+    if objects is not None and objects.path is not None:
+        objects = ObjectsSummary(objects.count, Path(objects.path).name)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "id": name,
+        "created": created.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "swath": version("swath"),
+        "question": answer.question,
+        "image": _image(record),
+        "inputs": record.inputs,
+        "aoi": record.inputs.get("aoi"),
+        "cwd": str(Path.cwd()),
+        "classes": None if record.site is None else record.site.backend.classes(),
+        "planner": record.planner,
+        "model": None,
+        "prompts": {},
+        "segmenter": record.segmenter,
+        "conventions": CONVENTIONS,
+        "seeds": {"program": SEED},
+        "hardening": record.hardening,
+        "drafts": [
+            {"file": f"program.{number}.py", "hints": hints} for number, (_, hints) in enumerate(record.drafts, start=1)
+        ],
+        "notes": record.notes,
+        "answer": replace(answer, run=name, objects=objects).to_json(),
+        "status": answer.status,
+        "timings": record.timings,
+        "tokens": None,
+        "cost": None,
+        "keep": record.keep,
+        **evidence,
+    }
+
+
+def _image(record: RunRecord) -> dict[str, Any]:
+    raster = record.raster
+    if raster is None:
+        return {"path": record.answer.image, "resolved": None, "sha256": None, "grid": None}
+    return {
+        "path": str(raster.path),
+        "resolved": os.fspath(raster.path.resolve()),
+        "sha256": raster.sha256,
+        "grid": described_grid(raster.grid),
+    }
+
+
+def described_grid(grid: Grid) -> dict[str, Any]:
+    """A grid as JSON: shape (rows, columns), affine (a, b, c, d, e, f), CRS as WKT, ground size."""
+    ground = grid.ground
+    return {
+        "shape": grid.shape,
+        "affine": tuple(grid.affine)[:6],
+        "crs": None if grid.crs is None else grid.crs.to_wkt(),
+        "pixel_size_m": None if ground is None else dict(zip("xy", ground.size_xy_m, strict=True)),
+        "pixel_area_m2": None if ground is None else ground.pixel_area_m2,
+        "method": grid.why_no_ground if ground is None else ground.method,
+        "stated_gsd_m": grid.stated_gsd_m,
+    }
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
