@@ -8,6 +8,7 @@ import numpy as np
 import pyproj
 from affine import Affine
 from numpy.typing import NDArray
+from rasterio._err import CPLE_BaseError
 from rasterio.errors import RasterioError
 
 from swath.raster.grid import Grid
@@ -18,55 +19,50 @@ GCP_RMS_LIMIT_PX = 3.0
 _IDENTITY = Affine.identity()
 
 
-def read_grid(dataset: Any, gsd_m: float | None) -> tuple[Grid, tuple[str, ...]]:
-    """The grid of an open dataset, and warnings about it."""
+def read_grid(dataset: Any, gsd_m: float | None, *, crs_unreadable: bool = False) -> tuple[Grid, tuple[str, ...]]:
+    """The grid of an open dataset, and warnings about it.
+
+    Args:
+        dataset: an open dataset.
+        gsd_m: ground size of a pixel that a person typed.
+        crs_unreadable: whether GDAL complained while it opened the file, so that no CRS means one that is beyond it.
+    """
     shape = (int(dataset.height), int(dataset.width))
-    crs, unreadable = _crs(dataset)
     affine = Affine(*dataset.transform[:6])
     points, points_crs = dataset.gcps
     if affine == _IDENTITY and points:
         return _grid_from_gcps(points, points_crs, shape, gsd_m)
-    reason = unreadable
-    if reason is None and affine == _IDENTITY:
-        if dataset.rpcs is not None:
-            reason = "the file is located by RPCs only, which need a height"
-        elif crs is not None:
-            reason = "the file names a CRS but no geotransform"
-    if reason is None and crs is None:
-        reason = _no_crs(affine)
+    crs = _to_pyproj(dataset.crs)
+    unreadable = crs is None and (crs_unreadable or bool(dataset.crs))
+    reason = "the CRS of the file cannot be read" if unreadable else _why_unlocated(dataset, affine, crs)
     return Grid(affine, shape, crs, reason, gsd_m), ()
 
 
-def _no_crs(affine: Affine) -> str:
+def _why_unlocated(dataset: Any, affine: Affine, crs: pyproj.CRS | None) -> str | None:
     if affine == _IDENTITY:
-        return "the file names neither a CRS nor a geotransform"
-    return "the file names no CRS, so the unit of its geotransform is unknown"
+        if dataset.rpcs is not None:
+            return "the file is located by RPCs only, which need a height"
+        what = "neither a CRS nor a geotransform" if crs is None else "a CRS but no geotransform"
+        return f"the file has {what}"
+    return "the file has no CRS, so the unit of its geotransform is unknown" if crs is None else None
 
 
-def _crs(dataset: Any) -> tuple[pyproj.CRS | None, str | None]:
-    """The CRS and, where one is there but cannot be understood, the reason why it is None."""
+def _to_pyproj(crs: Any) -> pyproj.CRS | None:
+    """The CRS that rasterio found, None where there is none or it cannot be understood."""
+    if not crs:
+        return None
     try:
-        found = dataset.crs
-        if found is None or not found.to_wkt():
-            return None, None
-        return _to_pyproj(found), None
-    except (RasterioError, pyproj.exceptions.CRSError, RuntimeError):
-        return None, "the CRS of the file cannot be read"
-
-
-def _to_pyproj(crs: Any) -> pyproj.CRS:
-    return pyproj.CRS.from_wkt(crs.to_wkt(version="WKT2_2019"))
+        return pyproj.CRS.from_wkt(crs.to_wkt(version="WKT2_2019"))
+    except (RasterioError, CPLE_BaseError, pyproj.exceptions.CRSError):
+        return None
 
 
 def _grid_from_gcps(
     points: list[Any], points_crs: Any, shape: tuple[int, int], gsd_m: float | None
 ) -> tuple[Grid, tuple[str, ...]]:
-    try:
-        crs = _to_pyproj(points_crs) if points_crs else None
-    except (RasterioError, pyproj.exceptions.CRSError):
-        crs = None
+    crs = _to_pyproj(points_crs)
     if crs is None:
-        return Grid(_IDENTITY, shape, None, "the ground control points name no readable CRS", gsd_m), ()
+        return Grid(_IDENTITY, shape, None, "the ground control points have no CRS that can be read", gsd_m), ()
     fit = fit_affine(
         np.array([[point.col, point.row] for point in points], dtype=float),
         _unwrapped(np.array([[point.x, point.y] for point in points], dtype=float), crs),
@@ -79,7 +75,9 @@ def _grid_from_gcps(
     if rms_px > GCP_RMS_LIMIT_PX:
         reason = f"{said} is off by more than {GCP_RMS_LIMIT_PX:g} px"
         return Grid(affine, shape, crs, reason, gsd_m), ()
-    return Grid(affine, shape, crs, None, gsd_m), (f"The ground size is approximate: it comes from {said}.",)
+    unchecked = ", too few to check it" if len(points) == 3 else ""
+    warning = f"The ground size is approximate: it comes from {said}{unchecked}."
+    return Grid(affine, shape, crs, None, gsd_m), (warning,)
 
 
 def fit_affine(cols_rows: NDArray[np.float64], xy: NDArray[np.float64]) -> tuple[Affine, float] | None:

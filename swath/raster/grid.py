@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 import pyproj
 from affine import Affine
-from pyproj.enums import TransformDirection
 
 from swath.errors import Refused
-from swath.raster.ground import Ground, NoGround, crs_name, measure_ground
+from swath.raster.geodesy import NoGround, horizontal, jacobian
+from swath.raster.ground import Ground, crs_name, measure_ground
 
 Direction = Literal["up", "right", "down", "left"]
 DIRECTIONS: tuple[Direction, ...] = ("up", "right", "down", "left")
@@ -89,8 +89,10 @@ class Grid:
     @property
     def stated_clash(self) -> str | None:
         """A sentence where a typed pixel size differs from the file's by more than 1 %, else None."""
+        if self.stated_gsd_m is None:
+            return None
         own = self._from_file
-        if self.stated_gsd_m is None or not isinstance(own, Ground):
+        if not isinstance(own, Ground):
             return None
         x, y = own.size_xy_m
         notes = []
@@ -110,16 +112,17 @@ class Grid:
 
     @cached_property
     def north(self) -> Direction:
-        """The image direction nearest to true north at the centre; "up" where no CRS says otherwise."""
-        if self.crs is None or self.crs.geodetic_crs is None:
+        """The image direction nearest to true north at the centre; "up" where nothing says otherwise."""
+        if self.crs is None or self.affine == Affine.identity():
             return "up"
-        rows, cols = self.shape[0] / 2, self.shape[1] / 2
-        steps = {"up": (0, -1), "right": (1, 0), "down": (0, 1), "left": (-1, 0)}
-        to_crs = pyproj.Transformer.from_crs(self.crs.geodetic_crs, self.crs, always_xy=True)
-        lon, lat = to_crs.transform(*_apply(self.affine, cols, rows), direction=TransformDirection.INVERSE)
-        x, y = to_crs.transform(lon, lat + 1e-6)
-        col, row = _apply(~self.affine, x, y)
-        return max(DIRECTIONS, key=lambda name: steps[name][0] * (col - cols) + steps[name][1] * (row - rows))
+        rows, cols = (np.array([size / 2]) for size in self.shape)
+        try:
+            centre = jacobian(self.affine, horizontal(self.crs), rows, cols)
+        except NoGround:
+            return "up"
+        right, down = float(np.cos(centre.right[0])), float(np.cos(centre.down[0]))
+        towards: dict[Direction, float] = {"up": -down, "right": right, "down": down, "left": -right}
+        return "up" if np.isnan(right + down) else max(towards, key=lambda name: towards[name])
 
     def window(self, rows: slice, cols: slice) -> Grid:
         """The grid of a window; the slices lie inside the shape and have no step."""
@@ -129,8 +132,3 @@ class Grid:
 
 def _times(factor: float, step: tuple[float, float]) -> tuple[float, float]:
     return factor * step[0], factor * step[1]
-
-
-def _apply(affine: Affine, col: float, row: float) -> tuple[float, float]:
-    x, y = affine @ (col, row)
-    return float(x), float(y)

@@ -15,11 +15,13 @@ from rasterio.enums import Resampling
 from rasterio.windows import Window
 
 from swath.errors import InputError, Refused
-from swath.raster.bands import Band, stated, with_roles
+from swath.raster.bands import Band
 from swath.raster.georef import read_grid
 from swath.raster.grid import Grid
-from swath.raster.source import existing_file, opened
-from swath.raster.valid import BoolImage, band_masks, finite, valid_pixels
+from swath.raster.header import read_bands, refuse_no_bands
+from swath.raster.palette import Colour, read_categories, read_palette
+from swath.raster.source import file_of, opened
+from swath.raster.valid import BoolImage, Rules, known_in_bands, rules_of, valid_pixels
 
 __all__ = ["Band", "Pixels", "Raster", "open_raster"]
 
@@ -40,12 +42,13 @@ class Pixels:
 
     @property
     def physical(self) -> np.ma.MaskedArray[Any, Any]:
-        """Values with each band's scale and offset applied, float64 where any band has one, else as stored."""
-        if all(band.scale == 1 and band.offset == 0 for band in self.bands):
+        """Values with each band's scale and offset applied: float64 where any band has one, else as stored."""
+        if all(band.scale in (0, 1) and band.offset == 0 for band in self.bands):
             return self.data
-        scale = np.array([band.scale for band in self.bands])[:, None, None]
+        scale = np.array([band.scale or 1.0 for band in self.bands])[:, None, None]
         offset = np.array([band.offset for band in self.bands])[:, None, None]
-        return self.data * scale + offset
+        values = self.data.data * scale + offset
+        return np.ma.MaskedArray(values, mask=np.ma.getmaskarray(self.data))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,19 +57,19 @@ class Raster:
 
     Attributes:
         path: the file.
-        name: what GDAL opens: the path, or the name of a subdataset.
         driver: GDAL's name of the format.
         grid: where the pixels lie.
         bands: in file order.
         warnings: what a careful reader should know.
+        name: what GDAL opens: the path, or the name of a subdataset.
     """
 
     path: Path
     driver: str
     grid: Grid
     bands: tuple[Band, ...]
-    warnings: tuple[str, ...] = ()
-    name: str = field(default="", repr=False)
+    warnings: tuple[str, ...]
+    name: str = field(repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -81,26 +84,34 @@ class Raster:
     @property
     def data_bands(self) -> tuple[Band, ...]:
         """The bands that are not alpha."""
-        return tuple(band for band in self.bands if band.role != "alpha") or self.bands
+        return self.rules.data
+
+    @cached_property
+    def rules(self) -> Rules:
+        """How the file and its stated roles say which pixels are data."""
+        hidden = [value for value, colour in (self.palette() or {}).items() if colour[3] == 0]
+        return rules_of(self.bands, hidden)
 
     @cached_property
     def sha256(self) -> str:
-        """SHA-256 of the file's bytes."""
+        """SHA-256 of the file's bytes; of a VRT or a header file, not of the files that it names."""
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     @cached_property
     def _valid(self) -> BoolImage:
         with opened(self.name) as dataset:
-            valid = valid_pixels(dataset, [band.index for band in self.data_bands])
+            valid = valid_pixels(dataset, self.rules)
         valid.flags.writeable = False
         return valid
 
     def valid(self) -> BoolImage:
-        """(rows, columns) bool, read-only: where some band is declared valid and holds a number.
+        """(rows, columns) bool, read-only: the pixels that count.
+
+        Some data band is declared valid (nodata, mask band) and holds a number, alpha is not 0.
 
         Raises:
-            InputError: the pixels cannot be read.
+            InputError: the pixels cannot be read, or there are too many.
         """
         return self._valid
 
@@ -114,16 +125,15 @@ class Raster:
 
         Raises:
             InputError: the pixels cannot be read.
-            ValueError: the window is empty.
+            ValueError: the window is empty, or there is no such band.
         """
-        wanted = indexes or tuple(band.index for band in self.bands)
+        bands = self._chosen(indexes)
         rows, cols = (_bounded(part, size) for part, size in zip((rows, cols), self.shape, strict=True))
-        window = Window(cols.start, rows.start, cols.stop - cols.start, rows.stop - rows.start)
+        window = Window.from_slices(rows, cols)
         with opened(self.name) as dataset:
-            values = dataset.read(list(wanted), window=window)
-            known = band_masks(dataset, list(wanted), window)
-        data = np.ma.MaskedArray(values, mask=~(known & finite(values)))
-        return Pixels(data, self.grid.window(rows, cols), tuple(self.bands[index - 1] for index in wanted))
+            values = dataset.read([band.index for band in bands], window=window)
+            known = known_in_bands(dataset, bands, self.rules, values, window)
+        return Pixels(np.ma.MaskedArray(values, mask=~known), self.grid.window(rows, cols), bands)
 
     def decimated(self, max_side: int | None, *indexes: int, average: bool = True) -> Pixels:
         """The whole image made smaller, from its overviews where it has them.
@@ -135,18 +145,24 @@ class Raster:
 
         Raises:
             InputError: the pixels cannot be read.
+            ValueError: there is no such band.
         """
-        wanted = list(indexes or (band.index for band in self.bands))
+        bands = self._chosen(indexes)
         factor = 1.0 if max_side is None else max(1.0, max(self.shape) / max_side)
         rows, cols = (max(1, round(size / factor)) for size in self.shape)
         method = Resampling.average if average and factor > 1 else Resampling.nearest
+        window = Window(0, 0, self.shape[1], self.shape[0])
         with opened(self.name) as dataset:
-            values = dataset.read(wanted, out_shape=(len(wanted), rows, cols), resampling=method)
-            known = dataset.read_masks(wanted, out_shape=(len(wanted), rows, cols)) > 0
-        data = np.ma.MaskedArray(values, mask=~(known & finite(values)))
+            values = dataset.read([band.index for band in bands], out_shape=(len(bands), rows, cols), resampling=method)
+            known = known_in_bands(dataset, bands, self.rules, values, window, (rows, cols))
         scale = Affine.scale(self.shape[1] / cols, self.shape[0] / rows)
         grid = replace(self.grid, affine=self.grid.affine @ scale, shape=(rows, cols))
-        return Pixels(data, grid, tuple(self.bands[index - 1] for index in wanted))
+        return Pixels(np.ma.MaskedArray(values, mask=~known), grid, bands)
+
+    def _chosen(self, indexes: tuple[int, ...]) -> tuple[Band, ...]:
+        if any(not 1 <= index <= len(self.bands) for index in indexes):
+            raise ValueError(f"bands {indexes} of a raster whose bands are 1 to {len(self.bands)}")
+        return tuple(self.bands[index - 1] for index in indexes) or self.bands
 
     def band(self, role: str) -> Band:
         """The band with a role ("red", "nir" ...).
@@ -168,71 +184,54 @@ class Raster:
         return set(roles) <= {band.role for band in self.bands}
 
     @cached_property
-    def _palette(self) -> dict[int, tuple[int, int, int, int]] | None:
-        if not any(band.colorinterp == "palette" for band in self.bands):
+    def _palette(self) -> dict[int, Colour] | None:
+        if self.bands[0].colorinterp != "palette":
             return None
         with opened(self.name) as dataset:
-            try:
-                return dict(dataset.colormap(1))
-            except ValueError:
-                return None
+            return read_palette(dataset)
 
-    def palette(self) -> dict[int, tuple[int, int, int, int]] | None:
+    def palette(self) -> dict[int, Colour] | None:
         """Value to (red, green, blue, alpha) of the first band, None without a colour table."""
         return self._palette
 
+    @cached_property
+    def _categories(self) -> dict[int, str]:
+        with opened(self.name) as dataset:
+            return read_categories(dataset)
+
     def categories(self) -> dict[int, str]:
-        """Value to class name, as the file names them; empty where it does not."""
-        return {}
+        """Value to class name of the first band, as the file names them; empty where it does not."""
+        return self._categories
 
 
 def open_raster(path: Path | str, *, gsd_m: float | None = None, bands: Mapping[str, int] | None = None) -> Raster:
     """Read the header of a raster.
 
     Args:
-        path: GeoTIFF, COG, VRT, ASCII grid, PNG, JPEG or whatever else GDAL reads.
+        path: GeoTIFF, COG, VRT, ASCII grid, PNG, JPEG or whatever else GDAL reads, or the name of a subdataset
+            ("NETCDF:file.nc:variable").
         gsd_m: ground size of a pixel that a person typed; it wins over the file's.
         bands: role to 1-based band number, as a person stated them.
 
     Raises:
         InputError: the file cannot be opened, holds no bands, or an argument does not fit it.
     """
-    path = Path(path)
     if gsd_m is not None and not (np.isfinite(gsd_m) and gsd_m > 0):
         raise InputError(f"A ground size of {gsd_m} m is not possible. Next: state a number of metres above 0.")
-    existing_file(path)
-    with opened(str(path)) as dataset:
-        if dataset.count == 0:
-            raise InputError(_no_bands(path, dataset))
-        grid, notes = read_grid(dataset, gsd_m)
-        found = with_roles([_band(dataset, index) for index in dataset.indexes])
+    name = str(path)
+    file = file_of(name)
+    complaints: list[str] = []
+    with opened(name, complaints) as dataset:
+        refuse_no_bands(file, dataset)
+        grid, notes = read_grid(dataset, gsd_m, crs_unreadable=bool(complaints))
+        found, doubts = read_bands(dataset, bands, file.name)
+        others = len(dataset.subdatasets)
         driver = str(dataset.driver)
-    if bands:
-        found = stated(found, bands, path.name)
-    clash = grid.stated_clash
-    return Raster(path, driver, grid, found, (*notes, *([clash] if clash else [])), str(path))
-
-
-def _no_bands(path: Path, dataset: Any) -> str:
-    names = list(dataset.subdatasets)
-    if not names:
-        return f"{path} holds no bands of pixels. Next: name a raster."
-    return f"{path} holds no bands of its own but {len(names)} subdatasets. Next: name one of them: {', '.join(names)}."
-
-
-def _band(dataset: Any, index: int) -> Band:
-    i = index - 1
-    nodata = dataset.nodatavals[i]
-    return Band(
-        index,
-        None,
-        dataset.descriptions[i] or None,
-        str(dataset.dtypes[i]),
-        None if nodata is None else float(nodata),
-        float(dataset.scales[i]),
-        float(dataset.offsets[i]),
-        dataset.colorinterp[i].name,
-    )
+    if others > 1:
+        notes += (f"The file holds {others} rasters; this is the first.",)
+    if grid.stated_clash:
+        notes += (grid.stated_clash,)
+    return Raster(file, driver, grid, found, (*notes, *doubts), name)
 
 
 def _bounded(part: slice | None, size: int) -> slice:

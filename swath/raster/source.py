@@ -1,13 +1,15 @@
 """Opening a file of pixels: read-only, without network, and with one clear sentence where it fails.
 
-What is covered: GDAL's network file systems (`/vsicurl/`, `/vsis3/` ...) and network drivers (WMS, WCS, WMTS, HTTP ...)
-are shut while a file is open here, also where a VRT names them; pixel functions in Python are off; nothing is written
-beside the image. What is not covered: a VRT may name any *local* file that the user may read.
+Covered: GDAL's network file systems (`/vsicurl/`, `/vsis3/` ...) and whatever else speaks HTTP inside GDAL (WMS, WCS,
+STAC and plain `http:` sources) are shut while a file is open here, also where a VRT names them; pixel functions in
+Python are off; nothing is ever written beside the image. Not covered: a VRT may name any *local* file that the user
+may read, and a rasterio environment that a caller opened around swath keeps its own credentials and options.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +18,9 @@ from threading import Lock
 from typing import Any
 
 import rasterio
-from rasterio.errors import NotGeoreferencedWarning, RasterioError, RasterioIOError
+from rasterio._err import CPLE_BaseError
+from rasterio.errors import NodataShadowWarning, NotGeoreferencedWarning, RasterioError
+from rasterio.session import DummySession
 
 from swath.errors import InputError
 
@@ -25,43 +29,81 @@ GDAL_OPTIONS: dict[str, Any] = {
     "CPL_VSIL_CURL_ALLOWED_EXTENSIONS": ".no-network",
     # The discard port of this machine: whatever else speaks HTTP inside GDAL gets no further.
     "GDAL_HTTP_PROXY": "127.0.0.1:9",
+    "GDAL_HTTPS_PROXY": "127.0.0.1:9",
     "GDAL_HTTP_CONNECTTIMEOUT": "1",
     "GDAL_HTTP_MAX_RETRY": "0",
     "GDAL_VRT_ENABLE_PYTHON": "NO",
-    "GDAL_PAM_PROXY_DIR": "",
+    # A JPEG whose data run out decodes to grey; grey must not be measured.
+    "GDAL_ERROR_ON_LIBJPEG_WARNING": "YES",
+    "GDAL_NUM_THREADS": "ALL_CPUS",
     "GDAL_CACHEMAX": 128,
 }
 
-_opening = Lock()  # warning filters belong to the whole process
+NETWORK = re.compile(
+    rb"/vsi(?:curl|s3|gs|az|adls|oss|swift|webhdfs|hdfs)"
+    rb"|(?:https?|ftp)://[^<]*</Source(?:Filename|Dataset)"
+    rb"|<GDAL_W[CM]T?S|<WCS_GDAL",
+    re.IGNORECASE,
+)
+"""What an XML file of pixels says where it wants the network."""
+
+SUBDATASET = re.compile(r"(GTIFF_DIR|NETCDF|HDF5|SENTINEL2_\w+|GPKG|BAG|ZARR):(.+)", re.IGNORECASE)
+"""Names by which GDAL opens one raster of a file that holds several."""
+
+_process_warnings = Lock()  # warning filters belong to the whole process
 
 
-def existing_file(path: Path) -> None:
-    """Check that a path names a readable file with something in it.
+def gdal_environment() -> Any:
+    """GDAL as swath uses it, without looking for anyone's cloud credentials."""
+    return rasterio.Env(session=DummySession(), **GDAL_OPTIONS)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep two warnings of rasterio to itself: swath reports both cases in its own words."""
+    with _process_warnings, warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotGeoreferencedWarning)
+        warnings.simplefilter("ignore", NodataShadowWarning)
+        yield
+
+
+def file_of(name: str) -> Path:
+    """The local file behind a path or a subdataset's name.
 
     Raises:
         InputError: it is missing, a directory, not a regular file, empty or not readable.
     """
+    path = Path(name)
     try:
-        if not path.exists():
-            raise InputError(f"There is no file {path}. Next: check the path.")
-        if path.is_dir():
-            raise InputError(f"{path} is a directory, not an image. Next: name one file in it.")
-        if not path.is_file():
-            raise InputError(f"{path} is not a regular file. Next: name a file of pixels.")
-        if not os.access(path, os.R_OK):
-            raise InputError(f"{path} may not be read by this user. Next: change its permissions.")
-        if path.stat().st_size == 0:
-            raise InputError(f"{path} is empty (0 bytes). Next: fetch the file again.")
+        if not path.exists() and (parts := SUBDATASET.fullmatch(name)):
+            pieces = [Path(piece.strip('"')) for piece in re.split(r":(?!\\)", parts[2])]
+            path = next((piece for piece in pieces if piece.is_file()), path)
+        _must_be_a_file(path)
     except (OSError, ValueError) as why:
-        raise InputError(f"{str(path)!r} is not a usable path ({why}). Next: check the path.") from None
+        raise InputError(f"{name!r} is not a usable path ({why}). Next: check the path.") from None
+    return path
+
+
+def _must_be_a_file(path: Path) -> None:
+    if not path.exists():
+        raise InputError(f"There is no file {path}. Next: check the path.")
+    if path.is_dir():
+        raise InputError(f"{path} is a directory, not an image. Next: name one file in it.")
+    if not path.is_file():
+        raise InputError(f"{path} is not a regular file. Next: name a file of pixels.")
+    if not os.access(path, os.R_OK):
+        raise InputError(f"{path} may not be read by this user. Next: change its permissions.")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is empty (0 bytes). Next: fetch the file again.")
 
 
 @contextmanager
-def opened(name: str) -> Iterator[Any]:
+def opened(name: str, complaints: list[str] | None = None) -> Iterator[Any]:
     """A dataset opened for reading, with every GDAL failure inside the block turned into one sentence.
 
     Args:
         name: path of a file, or a GDAL name of a subdataset.
+        complaints: takes what GDAL complained of while it opened the file all the same (an unreadable CRS ...).
 
     Yields:
         The rasterio dataset.
@@ -69,28 +111,66 @@ def opened(name: str) -> Iterator[Any]:
     Raises:
         InputError: it cannot be opened, or reading inside the block fails.
     """
-    with rasterio.Env(**GDAL_OPTIONS):
-        try:
-            with _opening, warnings.catch_warnings():
-                warnings.simplefilter("ignore", NotGeoreferencedWarning)
-                dataset = rasterio.open(name)
-        except (RasterioError, ValueError, TypeError, MemoryError) as why:
-            raise InputError(_cannot_open(name)) from why
+    with gdal_environment():
+        dataset = _open(name)
         with dataset:
             try:
+                # GDAL's last error stays pending after a half-successful opening and would hit the next call.
+                _ = dataset.colorinterp
+            except CPLE_BaseError as why:
+                if complaints is not None:
+                    complaints.append(str(why))
+            try:
                 yield dataset
-            except (RasterioIOError, MemoryError) as why:
-                raise InputError(
-                    f"The pixels of {name} cannot be read: the file is damaged or truncated. Next: fetch it again."
-                ) from why
+            except MemoryError:
+                raise InputError(f"{name} does not fit into memory. Next: cut out a part of it.") from None
+            except (RasterioError, CPLE_BaseError) as why:
+                raise InputError(_cannot_read(name, str(dataset.driver))) from why
 
 
-def _cannot_open(name: str) -> str:
+def _open(name: str) -> Any:
+    path = file_of(name)
+    # An absolute path is never taken for a URL ("s3:a.tif" is a legal file name).
+    gdal_name = str(path.absolute()) if str(path) == str(Path(name)) else name
+    head, text = _head(path)
+    if text and NETWORK.search(head):
+        raise InputError(f"{name} refers to the network, which swath does not open. Next: fetch its sources first.")
+    if head.startswith(b"\x89PNG") and not _png_ends(path):
+        raise InputError(_cannot_read(name, "PNG"))
     try:
-        with Path(name).open("rb") as file:
-            head = file.read(512)
-    except OSError:
-        head = b""
-    if head and not any(byte < 9 for byte in head):
-        return f"{name} cannot be opened as a raster: it holds text, not pixels. Next: name a GeoTIFF or an image."
-    return f"{name} cannot be opened as a raster: unknown format or damaged file. Next: fetch it again or convert it."
+        with quietly():
+            return rasterio.open(gdal_name)
+    except (RasterioError, CPLE_BaseError, ValueError, TypeError, MemoryError) as why:
+        if text:
+            raise InputError(
+                f"{name} cannot be opened as a raster: it holds text, not pixels. Next: name a GeoTIFF or an image."
+            ) from why
+        raise InputError(
+            f"{name} cannot be opened as a raster: unknown format or damaged file. Next: fetch it again or convert it."
+        ) from why
+
+
+def _head(path: Path) -> tuple[bytes, bool]:
+    """The first bytes of a file (of XML, 16 MB) and whether they are text."""
+    with path.open("rb") as file:
+        head = file.read(512)
+        text = not any(byte < 9 for byte in head)
+        if text and b"<" in head:
+            head += file.read(2**24)
+    return head, text
+
+
+def _png_ends(path: Path) -> bool:
+    """Whether a PNG has its last chunk; GDAL fills what is missing with zeros and says nothing."""
+    with path.open("rb") as file:
+        file.seek(8)
+        while len(header := file.read(8)) == 8:
+            if header[4:] == b"IEND":
+                return True
+            file.seek(int.from_bytes(header[:4], "big") + 4, os.SEEK_CUR)
+    return False
+
+
+def _cannot_read(name: str, driver: str) -> str:
+    what = "one of the files it names is missing or damaged" if driver == "VRT" else "the file is damaged or truncated"
+    return f"The pixels of {name} cannot be read: {what}. Next: fetch it again."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import numpy as np
 import rasterio
 from numpy.typing import NDArray
-from rasterio.errors import NotGeoreferencedWarning, RasterioError
+from rasterio.errors import RasterioError
 
 from swath.errors import InputError
 from swath.raster.grid import Grid
-from swath.raster.source import GDAL_OPTIONS
+from swath.raster.source import gdal_environment, quietly
 
 BLOCK_PX = 256
 BIGTIFF_ABOVE_PX = 2**30
@@ -78,11 +77,9 @@ def write_array(
     if nbits is not None:
         profile["nbits"] = nbits
     try:
-        with rasterio.Env(**GDAL_OPTIONS), warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotGeoreferencedWarning)
-            with rasterio.open(Path(path), "w", **profile) as dataset:
-                dataset.write(stack)
-                for index, text in enumerate(descriptions or (), start=1):
-                    dataset.set_band_description(index, text)
+        with gdal_environment(), quietly(), rasterio.open(Path(path).absolute(), "w", **profile) as dataset:
+            dataset.write(stack)
+            for index, text in enumerate(descriptions or (), start=1):
+                dataset.set_band_description(index, text)
     except (RasterioError, OSError) as why:
         raise InputError(f"{path} cannot be written. Next: check the folder and its free space.") from why

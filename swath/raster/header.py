@@ -1,0 +1,87 @@
+"""Reading a raster's header: bands, roles, and what a careful reader should be warned of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swath.errors import InputError
+from swath.raster.bands import Band, stated, with_roles
+
+
+def read_bands(dataset: Any, roles: Mapping[str, int] | None, where: str) -> tuple[tuple[Band, ...], tuple[str, ...]]:
+    """The bands of an open dataset with their roles, and warnings about them.
+
+    Args:
+        dataset: an open dataset with at least one band.
+        roles: role to 1-based band number, as a person stated them.
+        where: name of the file, for messages.
+
+    Raises:
+        InputError: a stated role does not fit the file.
+    """
+    bands, notes = with_roles([_band(dataset, index) for index in dataset.indexes], _metadata(dataset))
+    if roles:
+        bands = stated(bands, roles, where)
+    return bands, (*notes, *_doubts(bands))
+
+
+def _band(dataset: Any, index: int) -> Band:
+    i = index - 1
+    nodata = dataset.nodatavals[i]
+    return Band(
+        index,
+        None,
+        dataset.descriptions[i] or None,
+        str(dataset.dtypes[i]),
+        None if nodata is None else float(nodata),
+        float(dataset.scales[i]),
+        float(dataset.offsets[i]),
+        str(dataset.colorinterp[i].name),
+    )
+
+
+def _metadata(dataset: Any) -> Iterable[str]:
+    domains = [None, *(name for name in ("IMAGERY", "IMD") if name in dataset.tag_namespaces())]
+    for domain in domains:
+        for key, value in dataset.tags(ns=domain).items():
+            yield f"{key}={value}"
+
+
+def _doubts(bands: Sequence[Band]) -> Iterable[str]:
+    if any(band.dtype.startswith("complex") for band in bands):
+        yield "The pixels are complex numbers: nothing is measured from them."
+    if any(band.colorinterp == "alpha" and band.role != "alpha" for band in bands):
+        yield "A band that the file calls alpha was taken for something else; it hides no pixels."
+    if any(band.role == "alpha" for band in bands) and any(b.nodata is not None and b.role != "alpha" for b in bands):
+        yield "The file has both an alpha band and nodata: pixels count where both say so."
+    for band in bands:
+        if band.nodata is not None and not _fits(band.nodata, band.dtype):
+            yield f"The nodata value {band.nodata:g} of band {band.index} cannot occur in {band.dtype}."
+        if band.scale == 0:
+            yield f"Band {band.index} states a scale of 0, which would make every value the same; 1 is used."
+
+
+def _fits(nodata: float, dtype: str) -> bool:
+    if not dtype.startswith(("int", "uint")):
+        return True
+    limits = np.iinfo(dtype)
+    return bool(np.isfinite(nodata) and limits.min <= nodata <= limits.max and nodata == int(nodata))
+
+
+def refuse_no_bands(path: Path, dataset: Any) -> None:
+    """Check that there are pixels at all.
+
+    Raises:
+        InputError: the file has no bands; the message names its subdatasets where it has some.
+    """
+    if dataset.count > 0:
+        return
+    names = list(dataset.subdatasets)
+    if not names:
+        raise InputError(f"{path} holds no bands of pixels. Next: name a raster.")
+    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    raise InputError(f"{path} holds {len(names)} rasters, none of them at its top. Next: name one of them: {shown}.")
