@@ -133,8 +133,16 @@ def make_tool(function: Callable[..., Any]) -> Tool:
         raise MalformedTool(f"Tool {name} does not say what it returns.")
     signature = inspect.Signature(resolved, return_annotation=hints["return"])
     family = function.__module__.rpartition(".")[2]
-    details = lines[1].strip() if len(lines) > 1 else ""
+    details = _without_site(lines[1]) if len(lines) > 1 else ""
     return Tool(name, function, signature, getattr(function, _MARK, False), family, lines[0], details)
+
+
+def _without_site(details: str) -> str:
+    """A docstring's details without the argument that programs never see."""
+    kept = [line for line in details.strip().split("\n") if not line.startswith("    site: ")]
+    if "Args:" in kept and not any(line.startswith("    ") for line in kept[kept.index("Args:") + 1 :][:1]):
+        kept.remove("Args:")
+    return "\n".join(kept).strip()
 
 
 def _resolved(tool_name: str, parameter: inspect.Parameter, hints: Mapping[str, Any]) -> inspect.Parameter:

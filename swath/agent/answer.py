@@ -1,0 +1,132 @@
+"""From a measurement to an answer that people read."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from swath.agent.desk import Desk
+from swath.agent.execution import Reply
+from swath.agent.measure import Measured
+from swath.agent.planner import Program
+from swath.agent.units import SHOWN
+from swath.tools.handles import Mask, Regions
+from swath.tools.site import Site
+from swath.types import Answer, Interval, ObjectsSummary, Status
+
+OF_KIND = {"count": "count", "percent": "percent"}
+
+
+def build(desk: Desk, status: Status, reason: str | None) -> Answer:
+    """The answer of a question that has been worked on.
+
+    Args:
+        desk: everything that was found out.
+        status: how it ended.
+        reason: why there is no value, where there is none.
+    """
+    request = desk.request
+    base = Answer(
+        status=status,
+        question=request.question,
+        image=str(request.image),
+        reason=reason,
+        text=reason or "",
+        crs=None if desk.raster is None else desk.raster.grid.crs_name,
+        program=None if desk.program is None else desk.program.source,
+        reading=None if desk.program is None else desk.program.reading,
+        planner=desk.planner.name,
+        segmenter=None if desk.backend is None else desk.backend.name,
+        seconds=time.perf_counter() - desk.started,
+    )
+    if status != "answered" or desk.measured is None or desk.program is None:
+        return base
+    return measured_answer(base, desk.measured, desk.program)
+
+
+def measured_answer(base: Answer, measured: Measured, program: Program) -> Answer:
+    """An answer with its value, unit, interval, warnings and evidence.
+
+    Args:
+        base: question, image, planner, segmenter.
+        measured: what was measured.
+        program: what measured it, and how it reads the question.
+    """
+    outcome = measured.outcome
+    reply = outcome.reply
+    value = _plain(reply.value)
+    unit = reply.unit or OF_KIND.get(reply.kind)
+    return replace(
+        base,
+        answer=value,
+        kind=reply.kind,
+        unit=unit,
+        text=_text(value, unit, measured.interval, program.reading),
+        interval=measured.interval,
+        method=_method(outcome.site),
+        warnings=_warnings(measured, program),
+        objects=_objects(reply),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Truth values as people say them, handles by name."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mask | Regions):
+        return value.name
+    return value
+
+
+def _text(value: Any, unit: str | None, interval: Interval | None, reading: str) -> str:
+    shown = with_unit(value, unit)
+    if interval is not None and isinstance(value, int | float) and interval.low != interval.high:
+        shown += f" ({number(interval.low)} to {number(interval.high)})"
+    return f"{shown}: {reading}" if reading else shown
+
+
+def with_unit(value: Any, unit: str | None) -> str:
+    """A value as people read it: "3.344 ha", "13", "yes"."""
+    if isinstance(value, list):
+        return ", ".join(with_unit(item, None) for item in value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{number(value)} {SHOWN.get(unit or '', unit or '')}".rstrip()
+
+
+def number(value: float) -> str:
+    """Four significant digits, all digits before the point, thousands apart."""
+    if value == int(value):
+        return f"{int(value):,}"
+    magnitude = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+    if magnitude:
+        return f"{value:,.{max(4 - magnitude, 0)}f}"
+    return f"{value:.4g}"
+
+
+def _method(site: Site) -> str:
+    ground = site.raster.grid.ground
+    sources = [found.method for found in site.segmentations.values() if found.method]
+    return "; ".join([ground.method if ground is not None else "in pixels", *sources])
+
+
+def _warnings(measured: Measured, program: Program) -> tuple[str, ...]:
+    site = measured.outcome.site
+    found = dict.fromkeys(program.notes)
+    clash = site.raster.grid.stated_clash
+    if clash:
+        found[clash] = None
+    found |= dict.fromkeys(site.raster.warnings)
+    found |= site.warnings
+    if measured.close_call:
+        found["The answer is a close call: within the interval of the measurements it would turn out otherwise."] = None
+    return tuple(found)
+
+
+def _objects(reply: Reply) -> ObjectsSummary | None:
+    if reply.objects is None:
+        return None
+    if isinstance(reply.objects, Regions):
+        return ObjectsSummary(len(reply.objects))
+    return ObjectsSummary(len(reply.objects.objects(8).boxes))

@@ -1,0 +1,134 @@
+"""Asking: one question, one image, one answer, one run folder."""
+
+from __future__ import annotations
+
+import atexit
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from swath.agent.desk import Desk, Request
+from swath.agent.graph import check, plan, read, work
+from swath.agent.planner import Feedback, Planner, Program, Scene
+from swath.agent.planners import open_planner
+from swath.agent.runs import RunRecord, write_run
+from swath.agent.sandbox import Limits, Sandbox
+from swath.types import Answer
+
+
+class GivenProgram:
+    """A planner that hands on a program that somebody wrote: `swath run`, replays, tests."""
+
+    name = "given"
+
+    def __init__(self, source: str, reading: str) -> None:
+        self._program = Program(source, reading)
+
+    def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
+        """The program as given, whatever the question."""
+        return self._program
+
+
+@lru_cache(maxsize=1)
+def process_sandbox() -> Sandbox:
+    """The sandbox that this process shares, opened on first use and closed when the process ends.
+
+    Raises:
+        SandboxUnavailable: no isolated worker can be started.
+    """
+    sandbox = Sandbox()
+    sandbox.__enter__()
+    atexit.register(sandbox.__exit__, None, None, None)
+    return sandbox
+
+
+def ask(
+    image: str | Path,
+    question: str,
+    *,
+    planner: str | Planner = "auto",
+    program: str | None = None,
+    limits: Limits | None = None,
+    listen: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Answer:
+    """Ask a question about an image and get a measured answer.
+
+        swath.ask("harbour.tif", "How many buildings are within 50 m of water?", labels="classes.tif")
+
+    Args:
+        image: a raster that GDAL reads.
+        question: in words.
+        planner: name of a registered planner, or one of your own.
+        program: a program to run instead of planning one.
+        limits: budgets of the program.
+        listen: called with the name of each step as it begins.
+        options: the other fields of `swath.agent.desk.Request`: labels, legend, label_class, layers, aoi, segmenter,
+            bands, thresholds, gsd_m, out, keep.
+
+    Returns:
+        The answer; `status` says whether it was answered, refused or failed.
+
+    Raises:
+        InputError: a file or an option cannot be used.
+    """
+    desk = _desk(image, question, planner, program, options)
+    desk.limits = limits or desk.limits
+    desk.listen = listen or desk.listen
+    answer = work(desk)
+    started = time.perf_counter()
+    _, answer = write_run(_record(desk, answer), desk.request.out)
+    return replace(answer, seconds=answer.seconds + time.perf_counter() - started)
+
+
+def plan_only(image: str | Path, question: str, *, planner: str | Planner = "auto", **options: Any) -> Program:
+    """Read the image, write a program for the question and check it, without running it.
+
+    Raises:
+        Refused: the question is not understood, or cannot be measured from this image.
+        ProgramRejected: the planner's draft has faults.
+        InputError: a file or an option cannot be used.
+    """
+    desk = _desk(image, question, planner, None, options)
+    state = {"question": question, **read({}, desk)}
+    state |= plan(state, desk)  # type: ignore[arg-type]
+    check(state, desk)  # type: ignore[arg-type]
+    if desk.program is None:
+        raise RuntimeError("the planner returned nothing")
+    return desk.program
+
+
+def _desk(
+    image: str | Path, question: str, planner: str | Planner, program: str | None, options: dict[str, Any]
+) -> Desk:
+    paths = {key: Path(options.pop(key)) for key in ("labels", "legend", "aoi", "out") if options.get(key) is not None}
+    layers = {name: Path(path) for name, path in dict(options.pop("layers", None) or {}).items()}
+    given = {key: value for key, value in options.items() if value is not None}
+    request = Request(Path(image), question, layers=layers, **paths, **given)
+    if program is not None:
+        return Desk(request, GivenProgram(program, question), process_sandbox())
+    if not isinstance(planner, str):
+        return Desk(replace(request, planner=planner.name), planner, process_sandbox())
+    return Desk(replace(request, planner=planner), open_planner(planner), process_sandbox())
+
+
+def _record(desk: Desk, answer: Answer) -> RunRecord:
+    return RunRecord(
+        answer=answer,
+        outcome=None if desk.measured is None or answer.status != "answered" else desk.measured.outcome,
+        graph_steps=tuple(desk.graph_steps),
+        tool_steps=() if desk.execution is None else tuple(desk.execution.ledger.steps),
+        program=None if desk.program is None else desk.program.source,
+        drafts=tuple(desk.drafts),
+        raster=desk.raster,
+        site=desk.site,
+        inputs=desk.request.inputs(),
+        planner=desk.planner.name,
+        segmenter={} if desk.backend is None else desk.backend.describe(),
+        hardening=tuple(desk.sandbox.hardening),
+        timings=desk.timings,
+        keep=desk.request.keep,
+    )

@@ -1,0 +1,169 @@
+"""What one question works with: request, image, source of classes, sandbox; never part of the graph's state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from swath.agent.execution import Execution, Step
+from swath.agent.measure import Measured
+from swath.agent.planner import Planner, Program, Scene
+from swath.agent.sandbox import Limits, Sandbox
+from swath.errors import InputError, Refused
+from swath.raster.reader import Raster, open_raster
+from swath.segment.aoi import area_of_interest
+from swath.segment.protocol import Backend, SegmentOptions
+from swath.segment.registry import open_backend
+from swath.tools.site import Site
+from swath.types import Answer
+
+Keep = Literal["light", "wrong", "full"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person asks, with every option of `swath ask`.
+
+    Attributes:
+        image: the raster.
+        question: as typed.
+        labels: class raster or vector file.
+        legend: JSON file of value to name.
+        label_class: class of a vector file without a class column.
+        layers: further classes, name to file.
+        aoi: vector file; only what lies inside is measured.
+        segmenter: name of a backend, or "auto".
+        bands: band roles to 1-based indices.
+        thresholds: index thresholds ("NDWI" to 0.1).
+        gsd_m: ground size of a pixel in metres; wins over the file's.
+        planner: name of a planner, or "auto".
+        out: parent folder of run folders.
+        keep: what the run folder holds.
+    """
+
+    image: Path
+    question: str
+    labels: Path | None = None
+    legend: Path | None = None
+    label_class: str | None = None
+    layers: Mapping[str, Path] = field(default_factory=dict)
+    aoi: Path | None = None
+    segmenter: str = "auto"
+    bands: Mapping[str, int] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    gsd_m: float | None = None
+    planner: str = "auto"
+    out: Path = Path("runs")
+    keep: Keep = "full"
+
+    def inputs(self) -> dict[str, Any]:
+        """The options that decide what is measured, JSON-ready."""
+        left_out = ("image", "question", "out", "keep", "planner")
+        return {name: _plain(value) for name, value in asdict(self).items() if name not in left_out}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    return value
+
+
+@dataclass
+class Desk:
+    """One question being worked on; nodes of the graph read and fill it.
+
+    Attributes:
+        request: what was asked.
+        planner: who writes the program.
+        sandbox: where it runs.
+        limits: its budgets.
+        listen: called with the name of each graph step as it begins, for progress.
+    """
+
+    request: Request
+    planner: Planner
+    sandbox: Sandbox
+    limits: Limits = field(default_factory=Limits)
+    listen: Callable[[str], None] = lambda name: None
+    raster: Raster | None = None
+    backend: Backend | None = None
+    site: Site | None = None
+    program: Program | None = None
+    execution: Execution | None = None
+    measured: Measured | None = None
+    answer: Answer | None = None
+    graph_steps: list[Step] = field(default_factory=list)
+    drafts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    timings: dict[str, float] = field(default_factory=dict)
+    started: float = field(default_factory=time.perf_counter)
+
+    def open(self) -> Scene:
+        """Open the image and the source of classes.
+
+        Raises:
+            InputError: a file cannot be used.
+            Refused: nothing can be measured from such an image.
+        """
+        request = self.request
+        if request.gsd_m is not None and not (np.isfinite(request.gsd_m) and request.gsd_m > 0):
+            raise InputError(f"--gsd must be a positive number of metres, not {request.gsd_m:g}.")
+        self.raster = raster = open_raster(request.image, gsd_m=request.gsd_m, bands=dict(request.bands) or None)
+        if raster.complex:
+            raise Refused(
+                f"{raster.path.name} holds complex numbers, of which no class, area or count can be measured. "
+                "Next: give its amplitude or intensity as a real-valued raster."
+            )
+        options = SegmentOptions(
+            request.labels, request.legend, request.label_class, request.layers, request.thresholds
+        )
+        self.backend = backend = open_backend(request.segmenter, raster, options)
+        valid = raster.valid()
+        known = backend.known()
+        if known is not None:
+            valid = valid & known
+        if request.aoi is not None:
+            valid = valid & area_of_interest(request.aoi, raster)
+        if not valid.any():
+            raise Refused(f"No pixel of {raster.path.name} is valid here: all are nodata, masked, void or outside.")
+        self.site = Site(raster, backend, np.ascontiguousarray(valid))
+        return self.scene()
+
+    def scene(self) -> Scene:
+        """What the planner may know."""
+        raster, backend = self.opened()
+        ground = raster.grid.ground
+        return Scene(
+            classes=backend.classes(),
+            shape=raster.shape,
+            pixel_size_m=None if ground is None else ground.size_xy_m,
+            crs=raster.grid.crs_name,
+            north=raster.grid.north,
+            bands=tuple(band.role for band in raster.bands if band.role),
+            segmenter=backend.name,
+        )
+
+    def opened(self) -> tuple[Raster, Backend]:
+        """The image and the source of classes, once `open` has been called."""
+        if self.raster is None or self.backend is None:
+            raise RuntimeError("the image has not been opened")
+        return self.raster, self.backend
+
+    def state_gsd(self, gsd_m: float) -> str | None:
+        """Take a ground size from the question's words; an option that says otherwise wins, as the sentence says."""
+        raster, _ = self.opened()
+        typed = self.request.gsd_m
+        if typed is not None:
+            if abs(typed / gsd_m - 1) <= 0.001:
+                return None
+            return f"--gsd {typed:g} was used, although the question says {gsd_m:g} m."
+        self.raster = replace(raster, grid=replace(raster.grid, stated_gsd_m=gsd_m))
+        if self.site is not None:
+            self.site = Site(self.raster, self.site.backend, self.site.valid)
+        return None

@@ -1,0 +1,185 @@
+"""The graph: read -> plan -> check -> run -> verify -> answer, with a repair edge back to plan.
+
+Nodes are plain functions over one typed state of JSON values; what is not JSON (pixels, the sandbox) lies on the `Desk`
+that LangGraph hands them as runtime context.
+"""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import lru_cache
+from itertools import pairwise
+from typing import Annotated, Any, Literal, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langsmith.run_helpers import tracing_context
+
+from swath.agent.answer import build
+from swath.agent.checker import check as check_program
+from swath.agent.checker import depends_on_measurement
+from swath.agent.desk import Desk
+from swath.agent.execution import Execution, Step, surface
+from swath.agent.measure import measure
+from swath.agent.planner import Feedback, Program, Scene
+from swath.agent.verify import verify as verify_outcome
+from swath.errors import BudgetExceeded, PlanError, ProgramRejected, Refused, SandboxUnavailable, VerificationFailed
+from swath.types import Answer
+
+MOST_DRAFTS = 3
+"""Programs written for one question; a planner that has not found one by then is not going to."""
+
+
+class State(TypedDict, total=False):
+    """What the nodes hand on: JSON values only.
+
+    Attributes:
+        question: as typed.
+        scene: what the planner may know.
+        source: the present draft.
+        hints: what is wrong with it; empty once it is right.
+        drafts: sources of all drafts so far.
+        status: set when the run has ended.
+        reason: why it was refused or failed.
+    """
+
+    question: str
+    scene: dict[str, Any]
+    source: str
+    hints: list[str]
+    drafts: Annotated[list[str], operator.add]
+    status: Literal["answered", "refused", "failed"]
+    reason: str
+
+
+Node = Callable[[State, Desk], dict[str, Any]]
+
+
+def read(state: State, desk: Desk) -> dict[str, Any]:
+    """Open the image and the source of classes."""
+    return {"scene": asdict(desk.open())}
+
+
+def plan(state: State, desk: Desk) -> dict[str, Any]:
+    """Let the planner write a draft; it sees what was wrong with the last one."""
+    feedback = Feedback(state["source"], tuple(state["hints"])) if state.get("hints") else None
+    if feedback is not None:
+        desk.drafts.append((feedback.source, feedback.hints))
+    program = desk.planner.plan(state["question"], Scene(**state["scene"]), feedback)
+    if program.source in state.get("drafts", []):
+        return _failed(f"The planner repeats a program that does not work. {' '.join(state.get('hints', []))}")
+    if program.gsd_m is not None:
+        clash = desk.state_gsd(program.gsd_m)
+        if clash:
+            program = Program(program.source, program.reading, (*program.notes, clash), program.gsd_m)
+    desk.program = program
+    return {"source": program.source, "drafts": [program.source], "hints": []}
+
+
+def check(state: State, desk: Desk) -> dict[str, Any]:
+    """Find faults before anything runs."""
+    tools = surface()
+    check_program(state["source"], tools)
+    if not depends_on_measurement(state["source"], tools):
+        raise ProgramRejected(["The reply does not depend on any measurement: call a tool that measures the image."])
+    return {}
+
+
+def run(state: State, desk: Desk) -> dict[str, Any]:
+    """Run the program in the sandbox, and again under each doubt."""
+    if desk.site is None:
+        raise RuntimeError("the image has not been opened")
+    desk.execution = Execution(desk.site)
+    desk.measured = measure(state["source"], desk.site, desk.sandbox, desk.limits, desk.execution)
+    return {}
+
+
+def verify(state: State, desk: Desk) -> dict[str, Any]:
+    """Hold the reply against its evidence."""
+    if desk.measured is None:
+        raise RuntimeError("nothing has been measured")
+    verify_outcome(desk.measured.outcome)
+    return {"status": "answered"}
+
+
+def answer(state: State, desk: Desk) -> dict[str, Any]:
+    """Say it: the measured value, or why there is none."""
+    desk.answer = build(desk, state.get("status", "failed"), state.get("reason"))
+    return {}
+
+
+def _failed(reason: str) -> dict[str, Any]:
+    return {"status": "failed", "reason": reason}
+
+
+def _node(function: Node) -> Callable[[State, Runtime[Desk]], dict[str, Any]]:
+    """A node that is timed and recorded, and whose errors become edges."""
+
+    def node(state: State, runtime: Runtime[Desk]) -> dict[str, Any]:
+        desk, name = runtime.context, function.__name__
+        desk.listen(name)
+        started = time.perf_counter()
+        error: str | None = None
+        try:
+            update = function(state, desk)
+        except Refused as refusal:
+            error, update = str(refusal), {"status": "refused", "reason": str(refusal)}
+        except (BudgetExceeded, SandboxUnavailable) as stop:
+            error, update = str(stop), _failed(str(stop))
+        except (PlanError, VerificationFailed) as fault:
+            hints = fault.hints if isinstance(fault, ProgramRejected) else [str(fault)]
+            error, update = " ".join(hints), _repair(state, hints)
+        seconds = time.perf_counter() - started
+        desk.timings[name] = desk.timings.get(name, 0.0) + seconds
+        shown = {key: value for key, value in update.items() if key in ("scene", "status", "reason", "hints")}
+        desk.graph_steps.append(Step(name, {}, shown, None, seconds, error, kind="graph"))
+        return update
+
+    return node
+
+
+def _repair(state: State, hints: list[str]) -> dict[str, Any]:
+    if len(state.get("drafts", [])) >= MOST_DRAFTS:
+        return {"hints": hints, **_failed(f"No working program after {MOST_DRAFTS} drafts. {' '.join(hints)}")}
+    return {"hints": hints}
+
+
+def _onwards(following: str) -> Callable[[State], str]:
+    def route(state: State) -> str:
+        if state.get("status"):
+            return "answer"
+        return "plan" if state.get("hints") else following
+
+    return route
+
+
+@lru_cache(maxsize=1)
+def compiled() -> Any:
+    """The graph, compiled by LangGraph once per process."""
+    graph = StateGraph(State, context_schema=Desk)
+    nodes: tuple[Node, ...] = (read, plan, check, run, verify, answer)
+    for function in nodes:
+        graph.add_node(function.__name__, _node(function))
+    graph.add_edge(START, "read")
+    for here, following in pairwise(node.__name__ for node in nodes):
+        graph.add_conditional_edges(here, _onwards(following), sorted({following, "plan", "answer"}))
+    graph.add_edge("answer", END)
+    return graph.compile()
+
+
+def work(desk: Desk) -> Answer:
+    """Take one question through the graph.
+
+    LangGraph would send traces to a service if the environment asked for it; nothing leaves the process here.
+
+    Raises:
+        InputError: a file or an option cannot be used.
+    """
+    with tracing_context(enabled=False):
+        compiled().invoke({"question": desk.request.question}, context=desk)
+    if desk.answer is None:
+        raise RuntimeError("the graph ended without an answer")
+    return desk.answer
