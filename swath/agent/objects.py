@@ -1,0 +1,299 @@
+"""The objects behind an answer as tables, and the GeoPackage that holds them.
+
+Outlines come from the pixels themselves (or are the source's own), so that what is drawn is what was counted.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from affine import Affine
+from numpy.typing import NDArray
+
+from swath.agent.execution import Outcome
+from swath.agent.lineage import Dropped, Source, dropped_objects
+from swath.errors import InputError, Refused
+from swath.raster.grid import Grid
+from swath.tools.handles import LabelImage, Mask, Regions
+from swath.tools.patches import Patches
+
+MOST_OUTLINES = 100_000
+"""Above this many objects a file holds centroids and boxes: outlines of 100,000 objects fill about 100 MB."""
+
+Geometries = NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class ObjectTable:
+    """Objects, one row each.
+
+    Attributes:
+        ids: the source's own identifiers, or running numbers.
+        classes: what each is.
+        areas_m2: (n,) NaN where there is no ground size, or no area.
+        sizes_px: (n,) pixels.
+        scores: (n,) NaN where unknown.
+        boxes: (n, 4) half-open pixel boxes.
+        shapes: (n,) outlines in pixel coordinates, or centroids where there are very many.
+        dropped_at_step: per row, the line of steps.jsonl whose result no longer held it; None for counted objects.
+        reasons: per row, why it was dropped.
+    """
+
+    ids: list[str] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)
+    areas_m2: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    sizes_px: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    boxes: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 4), dtype=np.int64))
+    shapes: Geometries = field(default_factory=lambda: np.zeros(0, dtype=object))
+    dropped_at_step: list[int | None] = field(default_factory=list)
+    reasons: list[str | None] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.ids)
+
+
+def counted_objects(answer: Mask | Regions) -> ObjectTable:
+    """The answer's objects in the answer's order; of a mask, its components."""
+    regions = as_regions(answer)
+    outlined = len(regions) <= MOST_OUTLINES
+    parts = [_rows(source, regions.indices[regions.which == k], outlined) for k, source in enumerate(regions.sources)]
+    table = _joined(parts)
+    # `_rows` went source by source: back to the order of the answer.
+    order = np.argsort(np.argsort(regions.which, kind="stable"), kind="stable")
+    return _taken(table, order) if len(regions.sources) > 1 else table
+
+
+def considered_objects(outcome: Outcome, first_step: int) -> ObjectTable:
+    """The objects that were looked at and dropped.
+
+    Args:
+        outcome: a program that ran to its end.
+        first_step: line of steps.jsonl of the program's first call.
+    """
+    answer = outcome.reply.objects
+    if answer is None:
+        return ObjectTable()
+    dropped = dropped_objects(answer, outcome.ledger)
+    outlined = sum(len(group.indices) for group in dropped) <= MOST_OUTLINES
+    return _joined([_dropped_rows(group, first_step, outlined) for group in dropped])
+
+
+def as_regions(thing: Mask | Regions) -> Regions:
+    """Regions as they are; a mask as its objects, those without a valid pixel left out."""
+    if isinstance(thing, Regions):
+        return thing
+    source = thing.objects(8)
+    seen = np.flatnonzero(source.sizes_px)
+    which = np.zeros(len(seen), dtype=np.int64)
+    return Regions((source,), which, seen, thing.name, thing.grid, thing.valid, thing.classes, thing.areal)
+
+
+def _dropped_rows(group: Dropped, first_step: int, outlined: bool) -> ObjectTable:
+    rows = _rows(group.source, group.indices, outlined)
+    step = None if group.call is None else first_step + group.call
+    rows.dropped_at_step[:] = [step] * len(rows)
+    rows.reasons[:] = [group.reason] * len(rows)
+    return rows
+
+
+def _rows(source: Source, indices: NDArray[np.int64], outlined: bool) -> ObjectTable:
+    count = len(indices)
+    ids = source.source_ids
+    shapes = outlines(source, indices) if outlined else shapely.points(source.centroids_yx[indices][:, ::-1] + 0.5)
+    return ObjectTable(
+        [ids[i] for i in indices],
+        [_class_of(source)] * count,
+        _areas_m2(source)[indices],
+        source.sizes_px[indices],
+        source.scores[indices],
+        source.boxes[indices],
+        np.asarray(shapes, dtype=object).reshape(count),
+        [None] * count,
+        [None] * count,
+    )
+
+
+def _class_of(source: Source) -> str:
+    if isinstance(source, Patches):
+        return source.class_name
+    return " or ".join(sorted(source.mask.classes)) or source.mask.name
+
+
+def _areas_m2(source: Source) -> NDArray[np.float64]:
+    areal = source.areal if isinstance(source, Patches) else source.mask.areal
+    grid = source.grid if isinstance(source, Patches) else source.mask.grid
+    if areal and grid.ground is not None:
+        try:
+            return np.asarray(source.areas_m2, dtype=float)
+        except Refused:
+            pass
+    return np.full(len(source.sizes_px), np.nan)
+
+
+def _joined(parts: Sequence[ObjectTable]) -> ObjectTable:
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        return ObjectTable()
+    return ObjectTable(
+        [i for part in parts for i in part.ids],
+        [c for part in parts for c in part.classes],
+        np.concatenate([part.areas_m2 for part in parts]),
+        np.concatenate([part.sizes_px for part in parts]),
+        np.concatenate([part.scores for part in parts]),
+        np.concatenate([part.boxes for part in parts]),
+        np.concatenate([part.shapes for part in parts]),
+        [s for part in parts for s in part.dropped_at_step],
+        [r for part in parts for r in part.reasons],
+    )
+
+
+def _taken(table: ObjectTable, order: NDArray[np.int64]) -> ObjectTable:
+    return ObjectTable(
+        [table.ids[i] for i in order],
+        [table.classes[i] for i in order],
+        table.areas_m2[order],
+        table.sizes_px[order],
+        table.scores[order],
+        table.boxes[order],
+        table.shapes[order],
+        [table.dropped_at_step[i] for i in order],
+        [table.reasons[i] for i in order],
+    )
+
+
+def outlines(source: Source, indices: NDArray[np.int64]) -> Geometries:
+    """(n,) outlines in pixel coordinates: the source's own, or those of the objects' pixels."""
+    if isinstance(source, Patches):
+        return np.array([source.features[i].outline for i in indices], dtype=object)
+    return _pixel_outlines(source, indices)
+
+
+def _pixel_outlines(source: LabelImage, indices: NDArray[np.int64]) -> Geometries:
+    """Multipolygons along the pixels' sides.
+
+    Pixels that meet at a corner only are parts of one multipolygon: a single ring through the corner would be invalid.
+    """
+    from rasterio.features import shapes  # only runs that keep their objects pay for it
+
+    if len(indices) == 0:
+        return np.zeros(0, dtype=object)
+    boxes = source.boxes[indices]
+    (x0, y0), (x1, y1) = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
+    wanted = np.zeros(len(source.sizes_px) + 1, dtype=np.int32)
+    wanted[indices + 1] = np.arange(1, len(indices) + 1)
+    window = wanted[source.labels[y0:y1, x0:x1]]
+    parts: list[list[Any]] = [[] for _ in indices]
+    for geometry, value in shapes(window, mask=window > 0, connectivity=4, transform=Affine.translation(x0, y0)):
+        shell, *holes = geometry["coordinates"]
+        parts[int(value) - 1].append(shapely.Polygon(shell, holes))
+    return np.array([shapely.MultiPolygon(own) for own in parts], dtype=object)
+
+
+def in_crs(shapes: Geometries, grid: Grid) -> Geometries:
+    """Pixel coordinates to those of the image's CRS; where it has none they stay as they are, y down."""
+    if grid.crs is None or len(shapes) == 0:
+        return shapes
+    a, b, c, d, e, f = tuple(grid.affine)[:6]
+
+    def transform(xy: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.column_stack([a * xy[:, 0] + b * xy[:, 1] + c, d * xy[:, 0] + e * xy[:, 1] + f])
+
+    return np.asarray(shapely.transform(shapes, transform), dtype=object)
+
+
+def too_many(*tables: ObjectTable) -> str | None:
+    """A sentence where a table holds centroids in place of outlines."""
+    most = max(map(len, tables), default=0)
+    if most <= MOST_OUTLINES:
+        return None
+    return f"objects.gpkg holds centroids and boxes: {most:,} objects are too many for outlines."
+
+
+def write_objects(path: Path, counted: ObjectTable, considered: ObjectTable, grid: Grid) -> None:
+    """Write the layers `counted` and `considered` of a GeoPackage.
+
+    Args:
+        path: file to write.
+        counted: the answer's objects.
+        considered: objects that were looked at and dropped.
+        grid: the image's grid: the file is in its CRS, or in pixel coordinates where it has none.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    _write_layer(path, "counted", counted, grid, append=False)
+    _write_layer(path, "considered", considered, grid, append=True)
+
+
+def _write_layer(path: Path, layer: str, table: ObjectTable, grid: Grid, *, append: bool) -> None:
+    import pyogrio.errors
+    import pyogrio.raw  # 0.3 s to load
+
+    columns = table_columns(table)
+    if layer == "considered":
+        columns |= {
+            "dropped_at_step": _with_gaps(table.dropped_at_step, np.int64),
+            "reason": _with_gaps(table.reasons, object),
+        }
+    shapes, geometry_type = _uniform(in_crs(table.shapes, grid))
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="'crs' was not provided")
+            pyogrio.raw.write(
+                str(path),
+                np.asarray(shapely.to_wkb(shapes), dtype=object),
+                [values for values, _ in columns.values()],
+                np.array(list(columns), dtype=object),
+                field_mask=[missing for _, missing in columns.values()],
+                layer=layer,
+                driver="GPKG",
+                geometry_type=geometry_type,
+                crs=None if grid.crs is None else grid.crs.to_wkt(),
+                append=append,
+            )
+    except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError, OSError) as error:
+        raise InputError(f"{path} cannot be written. Next: check the folder and its free space.") from error
+
+
+Column = tuple[NDArray[Any], NDArray[np.bool_] | None]
+
+
+def table_columns(table: ObjectTable) -> dict[str, Column]:
+    """The columns of `counted` with a mask of what is null."""
+    nothing = np.zeros(len(table))
+    return {
+        "id": (np.array(table.ids, dtype=object), None),
+        "class": (np.array(table.classes, dtype=object), None),
+        "area_m2": (np.nan_to_num(table.areas_m2), np.isnan(table.areas_m2)),
+        "height_m": (nothing, np.ones(len(table), dtype=bool)),
+        "score": (np.nan_to_num(table.scores), np.isnan(table.scores)),
+        "box": (np.array([json.dumps(box) for box in table.boxes.tolist()], dtype=object), None),
+        "area_px": (table.sizes_px, None),
+    }
+
+
+def _with_gaps(values: Sequence[Any], kind: Any) -> Column:
+    missing = np.array([value is None for value in values], dtype=bool)
+    filler: Any = "" if kind is object else 0
+    return np.array([filler if value is None else value for value in values], dtype=kind), missing
+
+
+def _uniform(shapes: Geometries) -> tuple[Geometries, str]:
+    """One geometry type for a layer: everything multi, "Unknown" where kinds mix."""
+    dimensions = set(shapely.get_dimensions(shapes).tolist())
+    if dimensions == {0} and (shapely.get_type_id(shapes) == 0).all():
+        return shapes, "Point"
+    if not dimensions <= {2} or (shapely.get_type_id(shapes) == 7).any():
+        return shapes, "Unknown"
+    return np.array([shapely.MultiPolygon(shapely.get_parts(shape).tolist()) for shape in shapes], dtype=object), (
+        "MultiPolygon"
+    )
