@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from swath.agent.desk import Desk, Request
-from swath.agent.graph import check, plan, read, work
+from swath.agent.graph import State, check, plan, read, work
 from swath.agent.planner import Feedback, Planner, Program, Scene
 from swath.agent.planners import open_planner
 from swath.agent.runs import RunRecord, write_run
@@ -75,7 +75,7 @@ def ask(
     Raises:
         InputError: a file or an option cannot be used.
     """
-    desk = _desk(image, question, planner, program, options)
+    desk = open_desk(image, question, planner=planner, program=program, **options)
     desk.limits = limits or desk.limits
     desk.listen = listen or desk.listen
     answer = work(desk)
@@ -92,27 +92,35 @@ def plan_only(image: str | Path, question: str, *, planner: str | Planner = "aut
         ProgramRejected: the planner's draft has faults.
         InputError: a file or an option cannot be used.
     """
-    desk = _desk(image, question, planner, None, options)
-    state = {"question": question, **read({}, desk)}
-    state |= plan(state, desk)  # type: ignore[arg-type]
-    check(state, desk)  # type: ignore[arg-type]
+    desk = open_desk(image, question, planner=planner, **options)
+    state: State = {"question": question}
+    for node in (read, plan, check):
+        state.update(node(state, desk))  # type: ignore[typeddict-item]
     if desk.program is None:
         raise RuntimeError("the planner returned nothing")
     return desk.program
 
 
-def _desk(
-    image: str | Path, question: str, planner: str | Planner, program: str | None, options: dict[str, Any]
+def open_desk(
+    image: str | Path,
+    question: str,
+    *,
+    planner: str | Planner = "auto",
+    program: str | None = None,
+    **options: Any,
 ) -> Desk:
+    """A desk on which one question can be worked on; arguments as for `ask`.
+
+    Raises:
+        InputError: there is no such planner.
+    """
     paths = {key: Path(options.pop(key)) for key in ("labels", "legend", "aoi", "out") if options.get(key) is not None}
     layers = {name: Path(path) for name, path in dict(options.pop("layers", None) or {}).items()}
     given = {key: value for key, value in options.items() if value is not None}
     request = Request(Path(image), question, layers=layers, **paths, **given)
     if program is not None:
         return Desk(request, GivenProgram(program, question), process_sandbox())
-    if not isinstance(planner, str):
-        return Desk(replace(request, planner=planner.name), planner, process_sandbox())
-    return Desk(replace(request, planner=planner), open_planner(planner), process_sandbox())
+    return Desk(request, open_planner(planner) if isinstance(planner, str) else planner, process_sandbox())
 
 
 def _record(desk: Desk, answer: Answer) -> RunRecord:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swath.agent.execution import Execution, Step
 from swath.agent.measure import Measured
@@ -104,7 +105,7 @@ class Desk:
     timings: dict[str, float] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
 
-    def open(self) -> Scene:
+    def open(self) -> Site:
         """Open the image and the source of classes.
 
         Raises:
@@ -123,21 +124,25 @@ class Desk:
         options = SegmentOptions(
             request.labels, request.legend, request.label_class, request.layers, request.thresholds
         )
-        self.backend = backend = open_backend(request.segmenter, raster, options)
-        valid = raster.valid()
+        self.backend = open_backend(request.segmenter, raster, options)
+        self.site = Site(raster, self.backend, self._valid(raster, self.backend))
+        return self.site
+
+    def _valid(self, raster: Raster, backend: Backend) -> NDArray[np.bool_]:
+        valid = np.array(raster.valid(), dtype=bool)
         known = backend.known()
         if known is not None:
-            valid = valid & known
-        if request.aoi is not None:
-            valid = valid & area_of_interest(request.aoi, raster)
+            valid &= known
+        if self.request.aoi is not None:
+            valid &= area_of_interest(self.request.aoi, raster)
         if not valid.any():
             raise Refused(f"No pixel of {raster.path.name} is valid here: all are nodata, masked, void or outside.")
-        self.site = Site(raster, backend, np.ascontiguousarray(valid))
-        return self.scene()
+        return valid
 
     def scene(self) -> Scene:
         """What the planner may know."""
-        raster, backend = self.opened()
+        site = self.opened()
+        raster, backend = site.raster, site.backend
         ground = raster.grid.ground
         return Scene(
             classes=backend.classes(),
@@ -149,21 +154,20 @@ class Desk:
             segmenter=backend.name,
         )
 
-    def opened(self) -> tuple[Raster, Backend]:
-        """The image and the source of classes, once `open` has been called."""
-        if self.raster is None or self.backend is None:
+    def opened(self) -> Site:
+        """What the tools measure, once `open` has been called."""
+        if self.site is None:
             raise RuntimeError("the image has not been opened")
-        return self.raster, self.backend
+        return self.site
 
     def state_gsd(self, gsd_m: float) -> str | None:
         """Take a ground size from the question's words; an option that says otherwise wins, as the sentence says."""
-        raster, _ = self.opened()
+        site = self.opened()
         typed = self.request.gsd_m
         if typed is not None:
             if abs(typed / gsd_m - 1) <= 0.001:
                 return None
             return f"--gsd {typed:g} was used, although the question says {gsd_m:g} m."
-        self.raster = replace(raster, grid=replace(raster.grid, stated_gsd_m=gsd_m))
-        if self.site is not None:
-            self.site = Site(self.raster, self.site.backend, self.site.valid)
+        self.raster = replace(site.raster, grid=replace(site.raster.grid, stated_gsd_m=gsd_m))
+        self.site = Site(self.raster, site.backend, site.valid)
         return None

@@ -60,7 +60,8 @@ Node = Callable[[State, Desk], dict[str, Any]]
 
 def read(state: State, desk: Desk) -> dict[str, Any]:
     """Open the image and the source of classes."""
-    return {"scene": asdict(desk.open())}
+    desk.open()
+    return {"scene": asdict(desk.scene())}
 
 
 def plan(state: State, desk: Desk) -> dict[str, Any]:
@@ -90,10 +91,9 @@ def check(state: State, desk: Desk) -> dict[str, Any]:
 
 def run(state: State, desk: Desk) -> dict[str, Any]:
     """Run the program in the sandbox, and again under each doubt."""
-    if desk.site is None:
-        raise RuntimeError("the image has not been opened")
-    desk.execution = Execution(desk.site)
-    desk.measured = measure(state["source"], desk.site, desk.sandbox, desk.limits, desk.execution)
+    site = desk.opened()
+    desk.execution = Execution(site)
+    desk.measured = measure(state["source"], site, desk.sandbox, desk.limits, desk.execution)
     return {}
 
 
