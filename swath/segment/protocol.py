@@ -1,4 +1,4 @@
-"""Who turns pixels into classes: the protocol, what it returns, and how backends are found."""
+"""Who turns pixels into classes: the protocol and what it returns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from swath.raster.reader import Raster
+from swath.errors import Refused
 
 BoolImage = NDArray[np.bool_]
 
@@ -37,9 +37,10 @@ class Segmentation:
 
     Attributes:
         mask: (rows, columns) bool.
-        score: (rows, columns) float32, larger is surer; None where the source gives none.
+        score: (rows, columns) float32, larger is surer, NaN where the source says nothing; None where it gives none.
         thresholds: (strict, used, lax) thresholds on `score`: `mask` is `score >= used`; the other two bound how far
-            the threshold could be argued, and the answer's interval spans them.
+            the threshold could be argued, and the answer's interval spans them. None where there is nothing to argue:
+            no score, or a threshold that a person stated.
         instance_ids: (rows, columns) int32, 0 = none, where the source tells touching objects apart by pixel.
         features: the objects where the source holds outlines; they may overlap.
         areal: False for lines and points, which have a place but no area.
@@ -101,3 +102,11 @@ class Backend(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """JSON-ready record for the run folder: name, parameters, input files with their sha256."""
+
+
+def unknown_class(class_name: str, backend: Backend) -> Refused:
+    """The refusal of a class that a backend does not know."""
+    return Refused(
+        f'"{class_name}" is not a class of {backend.name}, which knows {", ".join(backend.classes()) or "none"}. '
+        "Next: ask about one of these, or add the class with --layer NAME=FILE."
+    )

@@ -1,0 +1,46 @@
+"""Finding backends: ours and those of other packages register under the same entry-point group."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+
+from swath.errors import InputError
+from swath.raster.reader import Raster
+from swath.segment.protocol import Backend, SegmentOptions
+
+GROUP = "swath.segmenters"
+AUTO = "auto"
+
+
+def backend_names() -> tuple[str, ...]:
+    """Names of the installed backends, sorted."""
+    return tuple(sorted(_entries()))
+
+
+def open_backend(name: str, raster: Raster, options: SegmentOptions) -> Backend:
+    """A backend for one raster.
+
+    Args:
+        name: one of `backend_names()`, or "auto": labels where labels or layers are given, else spectral.
+        raster: the image.
+        options: what a person said about where classes come from.
+
+    Raises:
+        InputError: no such backend, it cannot be loaded, or a file that it was given cannot be used.
+        Refused: the backend has nothing to say about this image.
+    """
+    if name == AUTO:
+        name = "labels" if options.labels is not None or options.layers else "spectral"
+    entries = _entries()
+    if name not in entries:
+        raise InputError(f'There is no segmenter "{name}". Next: use one of {", ".join((AUTO, *sorted(entries)))}.')
+    try:
+        factory = entries[name].load()
+    except (ImportError, AttributeError) as why:
+        raise InputError(f'The segmenter "{name}" cannot be loaded ({why}). Next: install what it needs.') from why
+    backend: Backend = factory(raster, options)
+    return backend
+
+
+def _entries() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
