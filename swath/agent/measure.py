@@ -1,8 +1,8 @@
 """One program measured on one site, with the interval of its answer.
 
-The interval comes from running the program again with each doubt moved to its ends: outlines by half a pixel, distances
-by a pixel, thresholds to where they could be argued. The deviations are added, which overstates rather than understates.
-See design/measure.md.
+The interval comes from running the program again with each doubt moved to its ends: outlines by half a pixel,
+distances by a pixel, thresholds to where they could be argued. The deviations are added, which overstates rather than
+understates. See design/measure.md.
 """
 
 from __future__ import annotations
