@@ -151,7 +151,7 @@ class _Checked:
         found = self.inference.of(value)
         if not fits(found, annotation):
             wanted = described(parts_of(annotation))
-            given = "a number with a fraction" if found == {float} else described(found)
+            given = "a number with a fraction" if found == frozenset({float}) else described(found)
             self._fault(f"{{tool}}: {name} must be {wanted}, not {given}{self._remedy(found, annotation)}.", value)
 
     def _remedy(self, found: Parts, annotation: Any) -> str:
