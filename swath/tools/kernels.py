@@ -12,7 +12,6 @@ import cv2
 import numpy as np
 from affine import Affine
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from swath.raster.ground import Ground
 
@@ -207,7 +206,7 @@ def _edge_pixels(target: BoolImage) -> tuple[FloatArray, FloatArray]:
 
 
 def _distance_by_tree(target: BoolImage, wanted: BoolImage, ground: Ground) -> FloatArray:
-    tree = cKDTree(ground.positions_m(*_edge_pixels(target)))
+    tree = _tree(ground.positions_m(*_edge_pixels(target)))
     field = np.zeros(target.shape)
     rows, cols = np.nonzero(wanted & ~target)
     field[rows, cols] = tree.query(ground.positions_m(rows.astype(np.float64), cols.astype(np.float64)), workers=-1)[0]
@@ -231,9 +230,44 @@ def within(
     near: BoolImage = wanted & (field <= np.float32(distance_m) if field.dtype == np.float32 else field <= distance_m)
     doubtful = wanted & (np.abs(field - distance_m) <= max(FLOAT32_DOUBT * distance_m, 1e-12))
     if doubtful.any():
-        rows, cols = np.nonzero(doubtful)
-        tree = cKDTree(ground.positions_m(*_edge_pixels(target)))
-        exact = tree.query(ground.positions_m(rows.astype(np.float64), cols.astype(np.float64)), workers=-1)[0]
-        exact[target[rows, cols]] = 0.0
-        near[rows, cols] = exact <= distance_m * (1 + DISTANCE_SLACK)
+        near[doubtful] = _exactly_within(target, doubtful, distance_m, ground)
     return near
+
+
+def _exactly_within(target: BoolImage, doubtful: BoolImage, distance_m: float, ground: Ground) -> BoolImage:
+    """(n,) for each doubtful pixel, in reading order, whether a target pixel lies within the distance, in float64."""
+    rows, cols = np.nonzero(doubtful)
+    limit = distance_m * (1 + DISTANCE_SLACK)
+    if not ground.uniform:
+        here = ground.positions_m(rows.astype(np.float64), cols.astype(np.float64))
+        exact = _tree(ground.positions_m(*_edge_pixels(target))).query(here, workers=-1)[0]
+        return np.asarray((exact <= limit) | target[rows, cols])
+    found = target[rows, cols].copy()
+    for row_step, col_step in _steps_of_length(distance_m, limit, ground):
+        row, col = rows + row_step, cols + col_step
+        inside = (row >= 0) & (row < target.shape[0]) & (col >= 0) & (col < target.shape[1])
+        found[inside] |= target[row[inside], col[inside]]
+    return found
+
+
+def _steps_of_length(distance_m: float, limit: float, ground: Ground) -> NDArray[np.int64]:
+    """(n, 2) row and column steps whose ground length is about a distance and at most a limit.
+
+    For each row step r the column steps c solve |r row_m + c column_m| = distance, a quadratic in c.
+    """
+    u, v = np.array(ground.column_m), np.array(ground.row_m)
+    reach = int(np.ceil(distance_m / (ground.pixel_area_m2 / np.hypot(*u)))) + 1
+    r = np.arange(-reach, reach + 1)
+    half_b, c = r * (u @ v), r.astype(float) ** 2 * (v @ v) - distance_m**2
+    root = np.sqrt(np.maximum(half_b**2 - (u @ u) * c, 0.0))
+    solutions = np.concatenate([(-half_b - root) / (u @ u), (-half_b + root) / (u @ u)])
+    near = np.concatenate([np.floor(solutions), np.ceil(solutions)]).astype(np.int64)
+    steps = np.unique(np.column_stack([np.tile(r, 4), near]), axis=0)
+    lengths = np.linalg.norm(steps[:, :1] * v + steps[:, 1:] * u, axis=1)
+    return steps[(lengths <= limit) & (lengths >= distance_m * (1 - 4 * FLOAT32_DOUBT))]
+
+
+def _tree(points: FloatArray) -> Any:
+    from scipy.spatial import cKDTree  # 0.3 s to load, and only grids that vary over the image need it
+
+    return cKDTree(points)
