@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from swath.agent.crossing import Crossing
-from swath.agent.faults import explained, one_line, without_paths
+from swath.agent.faults import explained, one_line, plain_text, without_paths
 from swath.errors import BudgetExceeded, ProgramFailed, ToolError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Drive:
         """Keep printed text; a worker that prints too much is ended at once, since it cannot be told to stop."""
         self.printed_bytes += len(text.encode(errors="replace"))
         if self.printed_bytes <= self.limits.output_bytes:
-            self.printed.append(text)
+            self.printed.append(plain_text(text))
         elif not self.overflowed:
             self.overflowed = True
             end(self.worker)

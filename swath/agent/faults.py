@@ -42,6 +42,11 @@ def without_paths(message: str) -> str:
     return _BARE_PATH.sub(lambda match: match["name"], cut)
 
 
+def plain_text(text: str) -> str:
+    """Text that cannot steer a terminal: control characters and direction marks are cut out, line feeds stay."""
+    return "\n".join(_CONTROL.sub("", line) for line in text.replace("\t", "    ").split("\n"))
+
+
 def one_line(message: str) -> str:
     """A message fit for a hint: one line, no control characters, at most `MAX_MESSAGE` characters."""
     line = _CONTROL.sub(" ", message).strip()

@@ -37,7 +37,7 @@ class RunResult:
     """What a run that came to its end left behind.
 
     Attributes:
-        printed: what the program printed.
+        printed: what the program printed, control characters cut out.
         calls: number of tool calls.
         guest_seconds: seconds spent in the worker and on the way there and back.
         tool_seconds: seconds spent in tools.

@@ -9,37 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sandbox_host import TOOLS, Host, Mask
 
 from swath.agent.faults import without_paths
-from swath.agent.sandbox import Call, Limits, RunResult, Sandbox
+from swath.agent.sandbox import Limits, RunResult, Sandbox
 from swath.errors import BudgetExceeded, ProgramFailed, Refused, SandboxUnavailable, ToolError
-
-TOOLS = ("segment", "each", "count", "area_m2", "reply")
-
-
-class Mask:
-    """A stand-in for the real handle."""
-
-    def __init__(self, pixels: int = 4) -> None:
-        self.pixels = np.zeros(pixels, dtype=bool)
-
-
-class Host:
-    """Answers calls by a table and remembers them."""
-
-    def __init__(self, **tools: Callable[..., Any]) -> None:
-        self.tools: dict[str, Callable[..., Any]] = {
-            "segment": lambda name: Mask(),
-            "each": lambda of: [Mask(), Mask(), Mask()],
-            "count": lambda of: 3,
-            "area_m2": lambda of: 12.5,
-            "reply": lambda value, **more: None,
-        } | tools
-        self.calls: list[Call] = []
-
-    def __call__(self, call: Call) -> Any:
-        self.calls.append(call)
-        return self.tools[call.name](*call.args, **call.kwargs)
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +134,10 @@ reply(f"{total(each(1)):.1f} {best} {sum(area_m2(r) for r in each(1))}")
 
 def test_printed_text_is_kept(sandbox: Sandbox) -> None:
     assert run(sandbox, 'print("seen", 3)\nprint("é")').printed == "seen 3\né\n"
+
+
+def test_printed_text_cannot_steer_a_terminal(sandbox: Sandbox) -> None:
+    assert run(sandbox, 'print("a\\x1b[2J\\u202eb\\rc\\td")').printed == "a[2Jbc    d\n"
 
 
 def test_runs_repeat_clock_and_chance_included(sandbox: Sandbox) -> None:
