@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,20 +14,27 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swath.agent.execution import Outcome, Step
+from swath.agent.kept_masks import keep_masks
+from swath.agent.objects import ObjectTable, considered_objects, counted_objects, too_many, write_objects
+from swath.agent.overlay.picture import Evidence, draw_overlay
 from swath.agent.sandbox import SEED
 from swath.errors import InputError
 from swath.raster.grid import Grid
 from swath.raster.reader import Raster
 from swath.tools.site import Site
+from swath.trace.reading import OBJECTS_FILE, PICTURE_FILE, PROGRAM_FILE, RUN_FILE, SCHEMA_VERSION, STEPS_FILE
 from swath.trace.strict_json import json_text
 from swath.types import Answer, ObjectsSummary
 
-SCHEMA_VERSION = 1
 CONVENTIONS = "swath/1"
 """The meanings of "within", "larger than", "region" ... that the tools of this version follow."""
 
 TICKS_PER_SECOND = 65536
 """The four hexadecimal digits of an id are its fraction of a second, so that ids sort by time."""
+
+NO_EVIDENCE: Mapping[str, Any] = {
+    "masks": (), "masks_left_out": 0, "valid": None, "segmentations": {}, "remarks": (),
+}  # fmt: skip
 
 Keep = Literal["light", "wrong", "full"]
 
@@ -91,13 +97,38 @@ def write_run(record: RunRecord, out: Path) -> tuple[Path, Answer]:
         InputError: the folder cannot be written; nothing is left of a run that could not be kept whole.
     """
     with _new_folder(out) as (partial, folder, created):
-        evidence: dict[str, Any] = {"masks": []}
-        answer = replace(record.answer, run=str(folder))
         _write_texts(partial, record)
-        (partial / "run.json").write_text(
+        evidence = _write_evidence(partial, record) if record.keeps_evidence else dict(NO_EVIDENCE)
+        answer = _located(record.answer, partial, folder)
+        (partial / RUN_FILE).write_text(
             json_text(_described(record, answer, folder.name, created, evidence), indent=1) + "\n", encoding="utf-8"
         )
-    return folder, answer
+    return folder, replace(answer, warnings=(*answer.warnings, *evidence["remarks"]))
+
+
+def _located(answer: Answer, partial: Path, folder: Path) -> Answer:
+    """The answer with the paths of its run and of its objects, as they will be once the folder has its name."""
+    objects = answer.objects
+    if objects is not None and (partial / OBJECTS_FILE).exists():
+        objects = ObjectsSummary(objects.count, str(folder / OBJECTS_FILE))
+    return replace(answer, run=str(folder), objects=objects)
+
+
+def _write_evidence(folder: Path, record: RunRecord) -> dict[str, Any]:
+    """Masks, objects and the picture; what run.json says of them."""
+    if record.raster is None or record.site is None:
+        return dict(NO_EVIDENCE)
+    outcome = record.outcome
+    kept = keep_masks(folder, record.site, None if outcome is None else outcome.ledger)
+    counted = considered = ObjectTable()
+    if outcome is not None and outcome.reply.objects is not None:
+        counted = counted_objects(outcome.reply.objects)
+        considered = considered_objects(outcome, first_call_line(record.graph_steps))
+        write_objects(folder / OBJECTS_FILE, counted, considered, record.raster.grid)
+    evidence = Evidence(counted, considered, outcome, record.site)
+    draw_overlay(folder / PICTURE_FILE, record.answer, record.raster, evidence)
+    remark = too_many(counted, considered)
+    return {**kept, "remarks": [remark] if remark else []}
 
 
 @contextmanager
@@ -146,18 +177,24 @@ def _unwritable(out: Path, error: OSError) -> str:
 
 def _write_texts(folder: Path, record: RunRecord) -> None:
     if record.program is not None:
-        (folder / "program.py").write_text(record.program, encoding="utf-8")
+        (folder / PROGRAM_FILE).write_text(record.program, encoding="utf-8")
     for number, (source, _) in enumerate(record.drafts, start=1):
         (folder / f"program.{number}.py").write_text(source, encoding="utf-8")
     lines = [json_text(line) for line in step_lines(record.graph_steps, record.tool_steps)]
-    (folder / "steps.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (folder / STEPS_FILE).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def step_lines(graph_steps: Sequence[Step], tool_steps: Sequence[Step]) -> list[dict[str, Any]]:
     """The lines of steps.jsonl: the calls of the last attempt follow the graph step "run" that made them."""
-    last_run = max((i for i, step in enumerate(graph_steps) if step.name == "run"), default=len(graph_steps) - 1)
-    ordered = [*graph_steps[: last_run + 1], *tool_steps, *graph_steps[last_run + 1 :]]
+    before = first_call_line(graph_steps) - 1
+    ordered = [*graph_steps[:before], *tool_steps, *graph_steps[before:]]
     return [_step_line(number, step) for number, step in enumerate(ordered, start=1)]
+
+
+def first_call_line(graph_steps: Sequence[Step]) -> int:
+    """Number of the line of steps.jsonl that holds the first call of the last attempt."""
+    runs = [number for number, step in enumerate(graph_steps, start=1) if step.name == "run"]
+    return (runs[-1] if runs else len(graph_steps)) + 1
 
 
 def _step_line(number: int, step: Step) -> dict[str, Any]:
@@ -237,9 +274,3 @@ def described_grid(grid: Grid) -> dict[str, Any]:
         "method": grid.why_no_ground if ground is None else ground.method,
         "stated_gsd_m": grid.stated_gsd_m,
     }
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -69,9 +69,11 @@ class Run:
         Raises:
             InputError: the file is missing or broken.
         """
-        text = self._text(STEPS_FILE)
         lines = []
-        for number, line in enumerate(text.splitlines(), start=1):
+        # Not splitlines(): a question may hold characters such as U+2028, which JSON leaves as they are.
+        for number, line in enumerate(self._text(STEPS_FILE).removesuffix("\n").split("\n"), start=1):
+            if not line:
+                continue
             try:
                 step = json.loads(line)
             except ValueError:
@@ -182,7 +184,7 @@ def find_run(name: str | Path, parent: Path = Path("runs")) -> Run:
     found = sorted(folder for folder in _folders(parent) if folder.name.startswith(text))
     if not found:
         raise InputError(
-            f'No run in {parent} begins with "{text}". Next: see the runs there are with swath trace list --out {parent}.'
+            f'No run in {parent} begins with "{text}". Next: list them with swath trace list --out {parent}.'
         )
     if len(found) > 1:
         shown = ", ".join(folder.name for folder in found[:3])

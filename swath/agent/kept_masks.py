@@ -1,0 +1,184 @@
+"""Keeps the masks of a run as GeoTIFFs, and what the segmenter answered so exactly that a replay measures the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from swath.agent.execution import Ledger
+from swath.raster.grid import Grid
+from swath.raster.write import write_array, write_mask
+from swath.segment.protocol import Feature, Segmentation
+from swath.tools.handles import Mask, Regions
+from swath.tools.site import Site
+from swath.trace.strict_json import json_text
+
+FOLDER = "masks"
+MOST_MASKS = 100
+"""Masks of handles that are kept: a loop over a thousand regions would write a thousand files."""
+
+LONGEST_SLUG = 48
+BoolImage = NDArray[np.bool_]
+
+
+def slug(name: str) -> str:
+    """A name as part of a file name: lower-case ASCII letters, digits and hyphens only."""
+    ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_only.lower())[:LONGEST_SLUG].strip("-") or "mask"
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass
+class MaskFolder:
+    """The folder masks/ of a run that is being written.
+
+    Attributes:
+        folder: the run's folder.
+        grid: the image's grid.
+    """
+
+    folder: Path
+    grid: Grid
+    _kept: dict[bytes, dict[str, str]] = field(default_factory=dict)
+    _names: set[str] = field(default_factory=set)
+
+    def keep_mask(self, pixels: BoolImage, stem: str) -> dict[str, str]:
+        """Write a mask unless the same pixels are there already; its file and sha256 either way."""
+        key = hashlib.blake2b(np.packbits(pixels).tobytes(), digest_size=16).digest()
+        if key not in self._kept:
+            path = self._path(stem, ".tif")
+            write_mask(path, pixels, self.grid)
+            self._kept[key] = self._entry(path)
+        return self._kept[key]
+
+    def keep_ids(self, ids: NDArray[np.int32], stem: str) -> dict[str, str]:
+        """Write instance ids."""
+        path = self._path(stem, ".tif")
+        write_array(path, ids.astype(np.int32), self.grid)
+        return self._entry(path)
+
+    def keep_features(self, features: tuple[Feature, ...], stem: str) -> dict[str, str]:
+        """Write features, one per line; well-known binary holds their coordinates to the last bit."""
+        path = self._path(stem, ".jsonl")
+        with path.open("w", encoding="utf-8") as file:
+            for feature in features:
+                row = {"id": feature.id, "score": feature.score, "wkb": shapely.to_wkb(feature.outline, hex=True)}
+                file.write(json_text(row) + "\n")
+        return self._entry(path)
+
+    def _path(self, stem: str, suffix: str) -> Path:
+        (self.folder / FOLDER).mkdir(exist_ok=True)
+        name, number = f"{stem}{suffix}", 1
+        while name in self._names:
+            number += 1
+            name = f"{stem}-{number}{suffix}"
+        self._names.add(name)
+        return self.folder / FOLDER / name
+
+    def _entry(self, path: Path) -> dict[str, str]:
+        return {"file": f"{FOLDER}/{path.name}", "sha256": sha256_of(path)}
+
+
+def keep_masks(folder: Path, site: Site, ledger: Ledger | None) -> dict[str, Any]:
+    """Write every mask of a run and every segmentation behind it.
+
+    Args:
+        folder: the run's folder.
+        site: what was measured.
+        ledger: the calls, whose masks and regions are kept; None where no program ran to its end.
+
+    Returns:
+        The fields masks, masks_left_out, valid and segmentations of run.json.
+
+    Raises:
+        InputError: a file cannot be written.
+    """
+    into = MaskFolder(folder, site.raster.grid)
+    handles = [] if ledger is None else ledger.handles
+    masks: dict[str, dict[str, Any]] = {}
+    for number, handle in enumerate(handles[:MOST_MASKS], start=1):
+        pixels = _pixels(handle)
+        entry = into.keep_mask(pixels, f"{number:03d}-{slug(handle.name)}")
+        known = {**entry, "name": handle.name, "handles": [], "pixels": int(np.count_nonzero(pixels))}
+        masks.setdefault(entry["file"], known)["handles"].append(number)
+    return {
+        "masks": list(masks.values()),
+        "masks_left_out": max(len(handles) - MOST_MASKS, 0),
+        "valid": into.keep_mask(site.valid, "valid"),
+        "segmentations": {name: _keep_segmentation(into, name, found) for name, found in site.segmentations.items()},
+    }
+
+
+def _pixels(handle: Mask | Regions) -> BoolImage:
+    if isinstance(handle, Mask):
+        return handle.pixels
+    # A copy, so that the mask is not held for as long as the handle is: 100 MB each on a large image.
+    return replace(handle).mask.pixels
+
+
+def _keep_segmentation(into: MaskFolder, class_name: str, found: Segmentation) -> dict[str, Any]:
+    stem = f"segment-{slug(class_name)}"
+    strict = lax = None
+    if found.score is not None and found.thresholds is not None:
+        strict = into.keep_mask(found.score >= found.thresholds[0], f"{stem}-strict")
+        lax = into.keep_mask(found.score >= found.thresholds[2], f"{stem}-lax")
+    return {
+        "mask": into.keep_mask(found.mask, stem),
+        "strict": strict,
+        "lax": lax,
+        "instance_ids": None if found.instance_ids is None else into.keep_ids(found.instance_ids, f"{stem}-ids"),
+        "features": None if found.features is None else into.keep_features(found.features, f"{stem}-features"),
+        "thresholds": found.thresholds,
+        "areal": found.areal,
+        "method": found.method,
+        "warnings": found.warnings,
+    }
+
+
+STRICT, USED, LAX = 3.0, 2.0, 1.0
+"""Stand-in scores of a recorded segmentation: only which pixels pass each of the three thresholds matters."""
+
+
+def read_segmentation(kept: Mapping[str, Any], read_pixels: Any, read_lines: Any) -> Segmentation:
+    """A segmentation as it was kept.
+
+    Args:
+        kept: its entry in run.json.
+        read_pixels: from an entry with a file and its sha256 to the (rows, columns) pixels of that file.
+        read_lines: from such an entry to the lines of that file.
+    """
+    score = thresholds = None
+    if kept["strict"] is not None and kept["lax"] is not None:
+        score = np.where(read_pixels(kept["strict"]) > 0, np.float32(STRICT), np.float32(0))
+        score = np.where((score == 0) & (read_pixels(kept["lax"]) > 0), np.float32(LAX), score)
+        thresholds = (STRICT, USED, LAX)
+    return Segmentation(
+        mask=read_pixels(kept["mask"]) > 0,
+        score=score,
+        thresholds=thresholds,
+        instance_ids=None if kept["instance_ids"] is None else read_pixels(kept["instance_ids"]).astype(np.int32),
+        features=None if kept["features"] is None else tuple(_feature(line) for line in read_lines(kept["features"])),
+        areal=bool(kept["areal"]),
+        method=str(kept["method"]),
+        warnings=tuple(kept["warnings"]),
+    )
+
+
+def _feature(line: str) -> Feature:
+    row = json.loads(line)
+    return Feature(row["id"], shapely.from_wkb(row["wkb"]), row["score"])
