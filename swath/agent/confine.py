@@ -143,7 +143,7 @@ def drop_identity(worker_fd: int) -> str:
 def drop_capabilities() -> str:
     """Empty the bounding and ambient sets, so that exec gives nothing back even to root."""
     _prctl(PR_CAP_AMBIENT, 4)
-    if os.geteuid() == 0:
+    if os.geteuid() == 0 and int(_status_field("CapBnd"), 16):
         for capability in range(int(_last_capability()) + 1):
             _prctl(PR_CAPBSET_DROP, capability)
     return "no capabilities"

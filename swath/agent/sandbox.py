@@ -143,8 +143,8 @@ class Sandbox:
 
         limits = limits or Limits()
         run = Drive(_one_line_end(source), host, frozenset(names), handle_types, limits)
-        started = time.perf_counter()
         with self._session(limits) as session:
+            started = time.perf_counter()
             run.worker = session.worker_pid
             try:
                 snapshot = session.feed_start(run.source, print_callback=run.collect)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import random
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -191,6 +193,28 @@ def test_calls_know_the_seconds_that_are_left(sandbox: Sandbox) -> None:
     host = Host()
     run(sandbox, "count(1)\ncount(1)", host, tool_seconds=100.0)
     assert 100.0 == host.calls[0].seconds_left > host.calls[1].seconds_left > 0.0
+
+
+def test_where_hardening_misfires_workers_run_without_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = tmp_path / "confine.py"
+    broken.write_text("raise SystemExit(1)")
+    monkeypatch.setattr("swath.agent.launch.SCRIPT", broken)
+    with Sandbox() as sandbox:
+        assert run(sandbox, "reply(count(1))").calls == 2
+        assert sandbox.hardening == ()
+
+
+def test_where_no_script_can_be_started_workers_run_without_hardening(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swath.agent.launch._executable_folder", lambda: None)
+    with Sandbox() as sandbox:
+        assert run(sandbox, "reply(count(1))").calls == 2
+        assert sandbox.hardening == ()
+
+
+def test_several_threads_share_the_workers() -> None:
+    with Sandbox(workers=2) as sandbox, ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(lambda i: replied(sandbox, f"reply({i} * count(1))"), range(20)))
+    assert answers == [3 * i for i in range(20)]
 
 
 def test_without_a_worker_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
