@@ -148,7 +148,7 @@ def with_roles(bands: Sequence[Band], metadata: Iterable[str] = ()) -> tuple[tup
     clash = [
         band.index
         for band, word, colour in zip(bands, described, interpreted, strict=True)
-        if word and colour not in (None, "gray", word)
+        if word and colour not in (None, "gray", "alpha", word)
     ]
     if clash:
         interpreted = [colour if colour == "alpha" else None for colour in interpreted]

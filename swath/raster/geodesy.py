@@ -111,24 +111,42 @@ def ellipsoid(crs: pyproj.CRS) -> pyproj.Geod:
 
 
 def jacobian(affine: Affine, crs: pyproj.CRS, rows: FloatArray, cols: FloatArray) -> Jacobian:
-    """Geodesic size of the pixels centred on pixel coordinates, broadcast against each other."""
+    """Geodesic size of the pixels centred on pixel coordinates, broadcast against each other; NaN off the body."""
     rows, cols = np.broadcast_arrays(rows, cols)
     geod = ellipsoid(crs)
     left, right = (lonlat(affine, crs, rows, cols + step) for step in (-0.5, 0.5))
     above, below = (lonlat(affine, crs, rows + step, cols) for step in (-0.5, 0.5))
-    along_row, x = _inverse(geod, left, right)
-    along_column, y = _inverse(geod, above, below)
-    return Jacobian(x, y, along_row, along_column)
+    lon, lat = lonlat(affine, crs, rows, cols)
+    return Jacobian(
+        _length(geod, left, right),
+        _length(geod, above, below),
+        _azimuth(geod, left, right, lon, lat),
+        _azimuth(geod, above, below, lon, lat),
+    )
 
 
-def _inverse(
-    geod: pyproj.Geod, start: tuple[FloatArray, FloatArray], end: tuple[FloatArray, FloatArray]
-) -> tuple[FloatArray, FloatArray]:
-    """Azimuths (radians) at the start and lengths (m) of geodesics, NaN where either end is unknown."""
-    known = np.isfinite(start[0] + start[1] + end[0] + end[1])
+LonLat = tuple[FloatArray, FloatArray]
+
+
+def _length(geod: pyproj.Geod, start: LonLat, end: LonLat) -> FloatArray:
+    """Lengths in metres of geodesics, NaN where either end is unknown."""
+    known = np.isfinite(start[0] + end[0])
     lon, lat, end_lon, end_lat = (np.where(known, values, 0.0) for values in (*start, *end))
-    azimuth, _, length = geod.inv(lon, lat, end_lon, end_lat)
-    return np.where(known, np.radians(azimuth), np.nan), np.where(known, length, np.nan)
+    return np.where(known, geod.inv(lon, lat, end_lon, end_lat)[2], np.nan)
+
+
+def _azimuth(geod: pyproj.Geod, start: LonLat, end: LonLat, lon: FloatArray, lat: FloatArray) -> FloatArray:
+    """Directions of chords in radians clockwise from the north of a place between their ends.
+
+    Both steps of a pixel are held against the north of its centre: the azimuths at their own ends differ from it by
+    up to a right angle where the pixel holds a pole.
+    """
+    chord = _earth_centred(geod, *end) - _earth_centred(geod, *start)
+    lam, phi = np.radians(lon), np.radians(lat)
+    east = -np.sin(lam) * chord[0] + np.cos(lam) * chord[1]
+    outward = np.cos(lam) * chord[0] + np.sin(lam) * chord[1]
+    azimuth: FloatArray = np.arctan2(east, np.cos(phi) * chord[2] - np.sin(phi) * outward)
+    return azimuth
 
 
 def strip_areas_m2(geod: pyproj.Geod, edges_lat: FloatArray, width_lon: float) -> FloatArray:
@@ -151,11 +169,15 @@ def strip_areas_m2(geod: pyproj.Geod, edges_lat: FloatArray, width_lon: float) -
 
 def earth_centred_m(geod: pyproj.Geod, lon: FloatArray, lat: FloatArray) -> FloatArray:
     """Earth-centred cartesian coordinates (n, 3) in metres of points on the ellipsoid."""
+    xyz = _earth_centred(geod, lon, lat).T
+    return np.where(np.isfinite(xyz), xyz, NOWHERE_M)
+
+
+def _earth_centred(geod: pyproj.Geod, lon: FloatArray, lat: FloatArray) -> FloatArray:
     lam, phi = np.radians(lon), np.radians(lat)
     normal = geod.a / np.sqrt(1 - geod.es * np.sin(phi) ** 2)
     across = normal * np.cos(phi)
-    xyz = np.column_stack([across * np.cos(lam), across * np.sin(lam), normal * (1 - geod.es) * np.sin(phi)])
-    return np.where(np.isfinite(xyz), xyz, NOWHERE_M)
+    return np.array([across * np.cos(lam), across * np.sin(lam), normal * (1 - geod.es) * np.sin(phi)])
 
 
 def spline_weights(nodes: FloatArray, at: FloatArray) -> FloatArray:

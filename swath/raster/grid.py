@@ -61,10 +61,17 @@ class Grid:
             return replace(own, column_m=column, row_m=row, scale=factor, method=self._stated_method)
         column, row = (self.affine.a, -self.affine.d), (self.affine.b, -self.affine.e)
         mean = (np.hypot(*column) + np.hypot(*row)) / 2
-        if not mean or self.affine.a * self.affine.e == self.affine.b * self.affine.d:
+        if not self._shows_shape:
             column, row, mean = (1.0, 0.0), (0.0, 1.0), 1.0
         factor = self.stated_gsd_m / float(mean)
         return Ground(_times(factor, column), _times(factor, row), self._stated_method, self.affine, self.shape)
+
+    @property
+    def _shows_shape(self) -> bool:
+        """Whether the affine tells the ratio of a pixel's sides although its unit is unknown; degrees do not."""
+        degrees = self.crs is not None and self.crs.is_geographic
+        flat = self.affine.a * self.affine.e == self.affine.b * self.affine.d
+        return not (degrees or flat or self.affine == Affine.identity())
 
     @property
     def _stated_method(self) -> str:
@@ -91,16 +98,15 @@ class Grid:
         """A sentence where a typed pixel size differs from the file's by more than 1 %, else None."""
         if self.stated_gsd_m is None:
             return None
-        own = self._from_file
-        if not isinstance(own, Ground):
-            return None
-        x, y = own.size_xy_m
-        notes = []
-        if abs(self.stated_gsd_m / ((x + y) / 2) - 1) > 0.01:
-            notes.append(
-                f"The stated pixel size of {self.stated_gsd_m:g} m was used, "
-                f"although the file's georeferencing says {x:.4g} x {y:.4g} m."
-            )
+        own, notes = self._from_file, []
+        if isinstance(own, Ground):
+            x, y = own.size_xy_m
+            if abs(self.stated_gsd_m / ((x + y) / 2) - 1) > 0.01:
+                notes.append(
+                    f"The stated pixel size of {self.stated_gsd_m:g} m was used, "
+                    f"although the file's georeferencing says {x:.4g} x {y:.4g} m."
+                )
+        x, y = self.require_ground().size_xy_m
         if abs(x / y - 1) > 0.001:
             notes.append(f"The pixels are not square; {self.stated_gsd_m:g} m was taken as the mean of both sides.")
         return " ".join(notes) or None

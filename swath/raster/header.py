@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from swath.errors import InputError
 from swath.raster.bands import Band, stated, with_roles
 
@@ -59,17 +57,8 @@ def _doubts(bands: Sequence[Band]) -> Iterable[str]:
     if any(band.role == "alpha" for band in bands) and any(b.nodata is not None and b.role != "alpha" for b in bands):
         yield "The file has both an alpha band and nodata: pixels count where both say so."
     for band in bands:
-        if band.nodata is not None and not _fits(band.nodata, band.dtype):
-            yield f"The nodata value {band.nodata:g} of band {band.index} cannot occur in {band.dtype}."
         if band.scale == 0:
             yield f"Band {band.index} states a scale of 0, which would make every value the same; 1 is used."
-
-
-def _fits(nodata: float, dtype: str) -> bool:
-    if not dtype.startswith(("int", "uint")):
-        return True
-    limits = np.iinfo(dtype)
-    return bool(np.isfinite(nodata) and limits.min <= nodata <= limits.max and nodata == int(nodata))
 
 
 def refuse_no_bands(path: Path, dataset: Any) -> None:

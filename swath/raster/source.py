@@ -23,6 +23,7 @@ from rasterio.errors import NodataShadowWarning, NotGeoreferencedWarning, Raster
 from rasterio.session import DummySession
 
 from swath.errors import InputError
+from swath.raster.sources import check_sources, is_text
 
 GDAL_OPTIONS: dict[str, Any] = {
     # Only names with this ending may be opened over the network, which no file has.
@@ -36,16 +37,9 @@ GDAL_OPTIONS: dict[str, Any] = {
     # A JPEG whose data run out decodes to grey; grey must not be measured.
     "GDAL_ERROR_ON_LIBJPEG_WARNING": "YES",
     "GDAL_NUM_THREADS": "ALL_CPUS",
-    "GDAL_CACHEMAX": 128,
+    # Bytes: rasterio hands integers on as such. Blocks of decoded pixels kept between reads.
+    "GDAL_CACHEMAX": 2**29,
 }
-
-NETWORK = re.compile(
-    rb"/vsi(?:curl|s3|gs|az|adls|oss|swift|webhdfs|hdfs)"
-    rb"|(?:https?|ftp)://[^<]*</Source(?:Filename|Dataset)"
-    rb"|<GDAL_W[CM]T?S|<WCS_GDAL",
-    re.IGNORECASE,
-)
-"""What an XML file of pixels says where it wants the network."""
 
 SUBDATASET = re.compile(r"(GTIFF_DIR|NETCDF|HDF5|SENTINEL2_\w+|GPKG|BAG|ZARR):(.+)", re.IGNORECASE)
 """Names by which GDAL opens one raster of a file that holds several."""
@@ -132,32 +126,23 @@ def _open(name: str) -> Any:
     path = file_of(name)
     # An absolute path is never taken for a URL ("s3:a.tif" is a legal file name).
     gdal_name = str(path.absolute()) if str(path) == str(Path(name)) else name
-    head, text = _head(path)
-    if text and NETWORK.search(head):
-        raise InputError(f"{name} refers to the network, which swath does not open. Next: fetch its sources first.")
+    with path.open("rb") as file:
+        head = file.read(512)
+    if is_text(head):
+        check_sources(path, name)
     if head.startswith(b"\x89PNG") and not _png_ends(path):
         raise InputError(_cannot_read(name, "PNG"))
     try:
         with quietly():
             return rasterio.open(gdal_name)
     except (RasterioError, CPLE_BaseError, ValueError, TypeError, MemoryError) as why:
-        if text:
+        if is_text(head):
             raise InputError(
                 f"{name} cannot be opened as a raster: it holds text, not pixels. Next: name a GeoTIFF or an image."
             ) from why
         raise InputError(
             f"{name} cannot be opened as a raster: unknown format or damaged file. Next: fetch it again or convert it."
         ) from why
-
-
-def _head(path: Path) -> tuple[bytes, bool]:
-    """The first bytes of a file (of XML, 16 MB) and whether they are text."""
-    with path.open("rb") as file:
-        head = file.read(512)
-        text = not any(byte < 9 for byte in head)
-        if text and b"<" in head:
-            head += file.read(2**24)
-    return head, text
 
 
 def _png_ends(path: Path) -> bool:

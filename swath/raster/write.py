@@ -30,7 +30,7 @@ def write_mask(path: Path | str, pixels: NDArray[np.bool_], grid: Grid) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    write_array(path, pixels.astype(np.uint8), grid, nbits=1)
+    write_array(path, pixels, grid, nbits=1)
 
 
 def write_array(
@@ -46,7 +46,7 @@ def write_array(
 
     Args:
         path: file to write; replaced where it exists.
-        array: (band, y, x) or (y, x).
+        array: (band, y, x) or (y, x); bool becomes 0 and 1.
         grid: where the pixels lie.
         nodata: value that means "no data".
         descriptions: one name per band.
@@ -57,6 +57,8 @@ def write_array(
         ValueError: the array's shape is not the grid's.
     """
     stack = array[None] if array.ndim == 2 else array
+    if stack.dtype == bool:
+        stack = stack.astype(np.uint8)
     if stack.shape[1:] != grid.shape:
         raise ValueError(f"an array of {stack.shape[1:]} pixels does not fit a grid of {grid.shape}")
     profile: dict[str, Any] = {

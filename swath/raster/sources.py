@@ -1,0 +1,80 @@
+"""What other files an XML file of pixels (VRT ...) names: all must be here, and none on the network."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+from swath.errors import InputError
+
+READ_AT_MOST = 2**26
+"""Bytes of an XML file that are looked at: 64 MB hold a mosaic of 100,000 scenes."""
+
+NESTING = 16
+"""VRTs that name VRTs are followed so deep."""
+
+NETWORK = re.compile(
+    r"/vsi(?:curl|s3|gs|az|adls|oss|swift|webhdfs|hdfs)"
+    r"|(?:https?|ftp)://[^<]*</(?:SourceFilename|SourceDataset|SourceFileName|IndexDataset)"
+    r"|<GDAL_W[CM]T?S|<WCS_GDAL",
+    re.IGNORECASE,
+)
+"""How such a file says that it wants the network."""
+
+_SOURCE = re.compile(r"<Source(?:Filename|Dataset)\b([^>]*)>([^<]*)</", re.IGNORECASE)
+
+
+def check_sources(path: Path, name: str) -> None:
+    """Check the files that a text file of pixels names, and those that they name.
+
+    GDAL itself reads a missing source as zeros and says nothing.
+
+    Args:
+        path: the file.
+        name: what the user called it, for messages.
+
+    Raises:
+        InputError: a source lies on the network, or is not there.
+    """
+    seen: set[Path] = set()
+    waiting = [path]
+    for _ in range(NESTING):
+        waiting = [inner for outer in waiting for inner in _sources(outer, name) if inner not in seen]
+        seen.update(waiting)
+        if not waiting:
+            return
+
+
+def _sources(path: Path, name: str) -> list[Path]:
+    text = _xml(path)
+    if NETWORK.search(text):
+        raise InputError(f"{name} refers to the network, which swath does not open. Next: fetch its sources first.")
+    found = []
+    for attributes, source in _SOURCE.findall(text) if "<VRTDataset" in text else ():
+        inner = Path(source.strip())
+        if 'relativeToVRT="1"' in attributes:
+            inner = path.parent / inner
+        # Anything with a colon or under /vsi is GDAL's own syntax, not a plain file.
+        if not source.strip() or ":" in source or source.startswith("/vsi"):
+            continue
+        if not inner.exists():
+            raise InputError(f"{name} names the file {source.strip()}, which is not there. Next: put it in its place.")
+        found.append(inner)
+    return found
+
+
+def _xml(path: Path) -> str:
+    """The text of an XML file with its entities resolved, "" of any other file."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        head = file.read(512)
+        if not is_text(head) or b"<" not in head:
+            return ""
+        return unescape((head + file.read(READ_AT_MOST)).decode("utf-8", errors="replace"))
+
+
+def is_text(head: bytes) -> bool:
+    """Whether the first bytes of a file are text: no control characters below the tab."""
+    return not any(byte < 9 for byte in head)
