@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pyproj
 import pytest
+from affine import Affine
+
+from swath.raster.grid import Grid
+from swath.raster.write import write_array
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -25,3 +34,38 @@ def shared_questions() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder ../shared/questions is not beside this checkout")
     return folder
+
+
+@dataclass(frozen=True)
+class Village:
+    """A class raster that is its own image: 200 x 300 pixels of 0.5 m in UTM, its legend, and what is true of it.
+
+    Twelve houses of 10 x 16 pixels (40 m2) stand in rows; three of them lie 4 m (8 pixels, centre to centre) east of a
+    canal 20 pixels wide; the rest is grass. The last two rows are void.
+    """
+
+    image: Path
+    legend: Path
+    options: dict[str, Any]
+    houses: int = 12
+    house_m2: float = 40.0
+    near_canal: int = 3
+    canal_m2: float = 198 * 20 * 0.25
+    valid_px: int = 198 * 300
+
+
+@pytest.fixture(scope="session")
+def village(tmp_path_factory: pytest.TempPathFactory) -> Village:
+    """A painted scene whose areas, counts and distances are known in closed form."""
+    folder = tmp_path_factory.mktemp("village")
+    classes = np.full((200, 300), 3, dtype=np.uint8)
+    classes[:, 20:40] = 2
+    for row in (20, 80, 140):
+        for col in (47, 110, 180, 250):
+            classes[row : row + 10, col : col + 16] = 1
+    classes[198:] = 0
+    image, legend = folder / "village.tif", folder / "legend.json"
+    grid = Grid(Affine(0.5, 0, 500_000, 0, -0.5, 5_000_000), classes.shape, pyproj.CRS(32631))
+    write_array(image, classes, grid)
+    legend.write_text(json.dumps({"1": "building", "2": "water", "3": "grass"}), encoding="utf-8")
+    return Village(image, legend, {"labels": image, "legend": legend})

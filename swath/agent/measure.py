@@ -107,6 +107,8 @@ def _interval(
     if not below:
         return None
     ceiling = {"percent": 100.0, "boolean": 1.0}.get(outcome.reply.kind, float("inf"))
-    low, high = max(value - sum(below.values()), min(0.0, value)), min(value + sum(above.values()), ceiling)
+    signed = value < 0 or any(isinstance(rival, int | float) and rival < 0 for _, rival in rivals)
+    floor = -float("inf") if signed else 0.0  # only differences go below nothing
+    low, high = max(value - sum(below.values()), floor), min(value + sum(above.values()), ceiling)
     covers = tuple(sorted({doubt for doubt, _ in below}))
     return Interval(low, high, covers)
