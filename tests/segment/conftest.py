@@ -13,13 +13,11 @@ import pytest
 import rasterio
 import shapely
 from affine import Affine
+from segment_places import NORTH_UP, UTM
 
 from swath.raster.grid import Grid
 from swath.raster.reader import Raster, open_raster
 from swath.raster.write import write_array
-
-UTM = pyproj.CRS.from_epsg(32645)
-NORTH_UP = Affine(10.0, 0.0, 300_000.0, 0.0, -10.0, 3_060_000.0)
 
 
 @pytest.fixture
