@@ -135,7 +135,7 @@ class _Checked:
                 number = _number(value)
                 amount = "..." if number is None else f"{number * factors[unit]:.12g}"
                 return f": {what} are given in {target}: {near}={amount}."
-        if near := _like(stem, free):
+        if near := _like(stem, free) or (free[0] if len(free) == 1 else ""):
             return f": did you mean {near}?"
         if free:
             return f"{did_you_mean(name, free) or ': it takes ' + ', '.join(self.parameters) + '.'}"
@@ -171,14 +171,14 @@ class _Checked:
 
     def _check_bounds(self) -> None:
         """Two lower or two upper bounds in one unit, or a lower bound above an upper one."""
-        for side, word in ((LOWER, "lower"), (UPPER, "upper")):
+        for side, word in ((LOWER, "a lower"), (UPPER, "an upper")):
             names: dict[str, list[str]] = {}
             for name in self.given:
                 if name.startswith(side) and not _is_none(self.given[name]):
                     names.setdefault(_split_unit(name)[1], []).append(name)
             for twice in names.values():
                 if len(twice) > 1:
-                    self._fault(f"{' and '.join(twice)} of {{tool}} are both a {word} bound: give only one.")
+                    self._fault(f"{' and '.join(twice)} of {{tool}} are both {word} bound: give only one.")
         for low in (name for name in self.given if name.startswith(LOWER)):
             for high in (name for name in self.given if name.startswith(UPPER)):
                 self._check_order(low, high)

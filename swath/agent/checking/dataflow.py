@@ -104,6 +104,7 @@ class _Flow:
 
     def _mutation(self, node: ast.expr, names: Names, under: bool) -> None:
         """`values.append(count(x))` makes `values` depend on the count."""
+        self._measured(node, names)  # it may hold a `name := value`
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
             if under or any(self._measured(value, names) for value in given):

@@ -43,7 +43,7 @@ WORDS_FOR_UNITS = {
     "per km²": "per km2",
 }
 
-Ending = Literal["always", "sometimes", "never"]
+Ending = Literal["always", "sometimes", "never", "raises"]
 
 
 def check_replies(tree: ast.Module, faults: Faults) -> None:
@@ -95,23 +95,24 @@ def _ending(body: Sequence[ast.stmt], faults: Faults) -> Ending:
         if ending == "always":
             faults.add(statement, "reply must be the last thing the program does: move this before it.")
             return ending
-        if isinstance(statement, ast.Expr) and is_reply(statement.value):
-            found: Ending = "always"
-        elif isinstance(statement, ast.If | ast.Try):
-            found = _ending_of(statement, faults)
-        else:
-            found = "always" if isinstance(statement, ast.Raise) else "never"
-        if ending == "sometimes" and found != "never":
+        found = _ending_of(statement, faults)
+        if ending == "sometimes" and found in ("always", "sometimes"):
             faults.add(statement, "the program may reply twice: put this into the else of the condition above.")
         ending = found if found != "never" else ending
     return ending
 
 
-def _ending_of(statement: ast.If | ast.Try, faults: Faults) -> Ending:
-    endings = {_ending(branch, faults) for branch in _branches(statement)}
-    if endings == {"always"}:
+def _ending_of(statement: ast.stmt, faults: Faults) -> Ending:
+    if isinstance(statement, ast.Expr) and is_reply(statement.value):
         return "always"
-    return "never" if endings == {"never"} else "sometimes"
+    if isinstance(statement, ast.Raise):
+        return "raises"
+    if not isinstance(statement, ast.If | ast.Try):
+        return "never"
+    endings = {_ending(branch, faults) for branch in _branches(statement)}
+    if len(endings) > 1:
+        endings -= {"raises"}  # what ends in an error goes nowhere
+    return endings.pop() if len(endings) == 1 else "sometimes"
 
 
 def _check_unit(call: ast.AST, faults: Faults) -> None:
@@ -138,4 +139,6 @@ def _unit_meant(word: str) -> str | None:
     lower = word.lower().strip()
     if meant := WORDS_FOR_UNITS.get(lower) or WORDS_FOR_UNITS.get(lower.removesuffix("s")):
         return meant
-    return next(iter(difflib.get_close_matches(word, DIMENSIONS, n=1)), None)
+    by_lower_case = {unit.lower(): unit for unit in DIMENSIONS}
+    near = difflib.get_close_matches(lower, by_lower_case, n=1)
+    return by_lower_case[near[0]] if near else None
