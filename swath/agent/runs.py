@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swath.agent.execution import Outcome, Step
-from swath.agent.kept_masks import keep_masks
+from swath.agent.kept_masks import keep_masks, sha256_of
 from swath.agent.objects import ObjectTable, considered_objects, counted_objects, too_many, write_objects
 from swath.agent.overlay.picture import Evidence, draw_overlay
 from swath.agent.sandbox import SEED
@@ -226,7 +226,7 @@ def _described(
         "question": answer.question,
         "image": _image(record),
         "inputs": record.inputs,
-        "aoi": record.inputs.get("aoi"),
+        "aoi": _aoi(record.inputs.get("aoi")),
         "cwd": str(Path.cwd()),
         "classes": None if record.site is None else record.site.backend.classes(),
         "planner": record.planner,
@@ -248,6 +248,10 @@ def _described(
         "keep": record.keep,
         **evidence,
     }
+
+
+def _aoi(path: str | None) -> dict[str, Any] | None:
+    return None if path is None else {"path": path, "sha256": sha256_of(Path(path)) if Path(path).is_file() else None}
 
 
 def _image(record: RunRecord) -> dict[str, Any]:

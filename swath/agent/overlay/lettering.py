@@ -6,7 +6,6 @@ Pillow ships one scalable Latin typeface; other scripts take a typeface of the s
 from __future__ import annotations
 
 import os
-import re
 import sys
 import unicodedata
 from collections.abc import Iterator
@@ -22,7 +21,21 @@ MOST_FONT_FILES = 400
 NONCHARACTER = "\uffff"
 """Has no glyph in any typeface, so that its picture is the one of a missing glyph."""
 
+LONGEST = 2000
+"""Letters of a text that are looked at; a picture has room for fewer."""
+
 FINER = 3
+"""Texts are written this many times larger and then made smaller."""
+
+PLAINER = str.maketrans({
+    "²": "2", "³": "3", "½": "1/2", "–": "-", "—": "-", "−": "-", "×": "x", "≤": "<=", "≥": ">=", "→": "->", "µ": "u",
+    "‘": "'", "’": "'", "“": '"', "”": '"', "…": "...",
+})  # fmt: skip
+"""Signs that Pillow's typeface may lack although its letters suffice: not worth another typeface."""
+
+LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "ı": "i", "æ": "ae", "œ": "oe", "đ": "d"})
+"""Latin letters without a base letter in Unicode."""
+
 ELLIPSIS = "…"
 
 
@@ -40,15 +53,14 @@ def lettered(text: str, size_px: int) -> tuple[str, Font]:
     Letters that no typeface at hand has are replaced by their base letter where there is one. A text of which most
     letters would be missing is left out, since boxes tell nobody anything.
     """
-    text = plain(text)
-    for path in _candidates(frozenset(text)):
-        font = _font(path, size_px)
-        if not _missing(font, text):
-            return text, font
+    text, own = plain(text[:LONGEST]), _font(None, size_px)
+    for simpler in (text, text.translate(PLAINER)):
+        if not _missing(own, simpler):
+            return simpler, own
     font = _font(_best(frozenset(text)), size_px)
     missing = _missing(font, text)
     if 2 * sum(text.count(letter) for letter in missing) > len(text.replace(" ", "")):
-        return "(no typeface here has the letters of this text; run.json holds it)", _font(None, size_px)
+        return "(no typeface here has the letters of this text; run.json holds it)", own
     based = "".join(_base(letter) if letter in missing else letter for letter in text)
     still = _missing(font, based)
     return "".join("?" if letter in still else letter for letter in based), font
@@ -77,11 +89,6 @@ class Lettering:
         stencil = Image.new("L", size, 0)
         ImageDraw.Draw(stencil).text((0, 0), line, font=self._font, fill=255)
         onto.paste(colour, at, stencil.reduce(FINER))
-
-
-def with_squares(text: str) -> str:
-    """Our own names for areas as print has them: "200 m2" becomes "200 m²"."""
-    return re.sub(r"(?<=\d )(k?m)2(?![\w])", "\\1²", text)
 
 
 def wrapped(text: str, font: Font, width_px: float, most_lines: int) -> list[str]:
@@ -115,6 +122,7 @@ def _pieces(text: str, font: Font, width_px: float) -> Iterator[str]:
 
 
 def _base(letter: str) -> str:
+    letter = letter.translate(PLAINER).translate(LETTERS)
     return "".join(c for c in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(c)) or letter
 
 
@@ -137,14 +145,6 @@ def _missing(font: Font, text: str) -> set[str]:
 def _glyph(font: Font, letter: str) -> tuple[tuple[int, int], bytes]:
     mask = font.getmask(letter, mode="L")
     return mask.size, bytes(mask)
-
-
-def _candidates(letters: frozenset[str]) -> Iterator[Path | None]:
-    """Pillow's own typeface first; the system's only where that lacks a letter."""
-    yield None
-    best = _best(letters)
-    if best is not None:
-        yield best
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,7 @@ from swath.agent.execution import Outcome
 from swath.agent.objects import ObjectTable
 from swath.agent.overlay import marks
 from swath.agent.overlay.furniture import ScaleBar, north_turn_degrees, scale_bar
-from swath.agent.overlay.lettering import Lettering, plain, with_squares
+from swath.agent.overlay.lettering import Lettering, plain
 from swath.agent.overlay.marks import ByteImage, Colour, View
 from swath.raster.reader import Raster
 from swath.raster.stretch import display
@@ -124,9 +124,9 @@ def _draw_counted_area(view: View, evidence: Evidence) -> list[LegendEntry]:
     if isinstance(thing, Mask):
         view.fill(thing.pixels, marks.COUNTED, opacity)
         parts = f"{len(evidence.counted):,} part{'s' if len(evidence.counted) != 1 else ''}"
-        return [LegendEntry(marks.COUNTED, f"{with_squares(thing.name)}: {parts}", outlined=True)]
+        return [LegendEntry(marks.COUNTED, f"{thing.name}: {parts}", outlined=True)]
     view.fill_shapes(evidence.counted.shapes, marks.COUNTED, opacity)
-    return [LegendEntry(marks.COUNTED, f"{with_squares(thing.name)}: {len(thing):,}", outlined=True)]
+    return [LegendEntry(marks.COUNTED, f"{thing.name}: {len(thing):,}", outlined=True)]
 
 
 def _draw_context(view: View, evidence: Evidence) -> list[LegendEntry]:

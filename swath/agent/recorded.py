@@ -1,0 +1,89 @@
+"""What a run kept, as a source of classes: a segmenter that answers exactly what it answered then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.agent.kept_masks import read_segmentation, sha256_of
+from swath.errors import InputError, Refused
+from swath.raster.reader import open_raster
+from swath.segment.protocol import BoolImage, Segmentation
+from swath.trace.reading import Run
+
+
+class RecordedBackend:
+    """The segmentations of a run that was kept in full; every file is checked before it is used."""
+
+    def __init__(self, run: Run, shape: tuple[int, int]) -> None:
+        """Look the run up; files are read when their class is asked for.
+
+        Args:
+            run: a run that has kept its masks.
+            shape: (rows, columns) of its image.
+        """
+        self._run = run
+        self._shape = shape
+        self._kept: Mapping[str, Any] = run.record["segmentations"]
+        self.name = str(run.answer.get("segmenter") or "recorded")
+
+    def classes(self) -> tuple[str, ...]:
+        """The classes that the segmenter knew then."""
+        return tuple(self._run.record["classes"] or ())
+
+    def known(self) -> BoolImage:
+        """(rows, columns) bool: the pixels that counted then, area of interest included.
+
+        Raises:
+            InputError: the file is missing or has changed.
+        """
+        return self._pixels(self._run.record["valid"]) > 0
+
+    def segment(self, class_name: str) -> Segmentation:
+        """The segmentation of a class as it was.
+
+        Raises:
+            Refused: the run did not look at this class.
+            InputError: a file is missing or has changed.
+        """
+        if class_name not in self._kept:
+            kept = ", ".join(self._kept) or "nothing"
+            raise Refused(
+                f'"{class_name}" was not looked at in run {self._run.id}, which kept {kept}. '
+                "Next: replay it with --resegment."
+            )
+        return read_segmentation(self._kept[class_name], self._pixels, self._lines)
+
+    def describe(self) -> dict[str, Any]:
+        """What the segmenter said of itself then."""
+        return dict(self._run.record["segmenter"])
+
+    def _pixels(self, entry: Mapping[str, str]) -> NDArray[Any]:
+        raster = open_raster(checked(self._run, entry))
+        if raster.shape != self._shape:
+            raise InputError(
+                f"{entry['file']} of run {self._run.id} has {raster.shape} rows and columns, its image {self._shape}. "
+                "Next: replay it with --resegment."
+            )
+        return np.ascontiguousarray(raster.read(1).data.data[0])
+
+    def _lines(self, entry: Mapping[str, str]) -> list[str]:
+        text = checked(self._run, entry).read_text(encoding="utf-8")
+        return [line for line in text.split("\n") if line]
+
+
+def checked(run: Run, entry: Mapping[str, str]) -> Any:
+    """The path of a kept file, whose bytes are the ones that were written.
+
+    Raises:
+        InputError: it is missing, or has changed since.
+    """
+    path = run.file(entry["file"])
+    if sha256_of(path) != entry["sha256"]:
+        raise InputError(
+            f"{entry['file']} of run {run.id} has changed since it was kept. Next: replay it with --resegment."
+        )
+    return path

@@ -1,0 +1,274 @@
+"""Runs a recorded program again, without any planner, and holds the answer against the recorded one.
+
+A run that kept its masks is measured on these; any other has its classes found anew from the recorded inputs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import hypot
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyproj
+import shapely
+
+from swath.agent.answer import build
+from swath.agent.ask import GivenProgram, process_sandbox
+from swath.agent.desk import Desk, Request
+from swath.agent.execution import Execution
+from swath.agent.geojson import write_geojson
+from swath.agent.measure import measure
+from swath.agent.objects import ObjectTable, counted_objects, in_crs
+from swath.agent.planner import Program
+from swath.agent.recorded import RecordedBackend
+from swath.agent.runs import step_lines
+from swath.agent.verify import verify
+from swath.errors import InputError, PlanError, Refused, VerificationFailed
+from swath.raster.reader import open_raster
+from swath.tools.site import Site
+from swath.trace.reading import OBJECTS_FILE, Run
+from swath.trace.strict_json import json_ready, json_text
+from swath.types import Answer
+
+COMPARED = ("status", "answer", "kind", "unit", "text", "interval", "warnings", "method", "crs", "objects")
+"""Fields of an answer that a replay must give again bit for bit; how long it took is not among them."""
+
+PATHS = ("labels", "legend", "aoi")
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A run that was measured again.
+
+    Attributes:
+        answer: what came out this time.
+        differences: a sentence for each thing that is not as it was.
+    """
+
+    answer: Answer
+    differences: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether the answer is the recorded one, bit for bit."""
+        return not self.differences
+
+
+def replay(run: Run, *, resegment: bool = False, image: Path | None = None) -> Replay:
+    """Run a recorded program again.
+
+    Args:
+        run: what to replay.
+        resegment: find the classes anew even where the run kept its masks.
+        image: the image, where it has moved.
+
+    Raises:
+        InputError: the run never had a program, or a file that it needs is missing or has changed.
+    """
+    desk = _desk(run, image)
+    answer = replace(_measured(desk, run, resegment=resegment), planner=run.answer.get("planner"), run=str(run.folder))
+    return Replay(answer, tuple(_differences(run, desk, answer)))
+
+
+def _desk(run: Run, image: Path | None) -> Desk:
+    """A desk with the recorded request and the recorded program on it."""
+    source = run.program
+    if source is None:
+        raise InputError(f"Run {run.id} never had a program: it was {run.status} before one was written.")
+    recorded = run.answer.get("program")
+    if recorded is not None and source != recorded:
+        raise InputError(
+            f"program.py of run {run.id} is not the program that gave its answer. "
+            "Next: run an edited program with swath run."
+        )
+    reading = str(run.answer.get("reading") or "")
+    desk = Desk(_request(run, _image(run, image)), GivenProgram(source, reading), process_sandbox())
+    desk.program = Program(source, reading, tuple(run.record["notes"]))
+    return desk
+
+
+def _image(run: Run, moved: Path | None) -> Path:
+    """The image, where it is now."""
+    known = run.record["image"]
+    places = [moved] if moved else [Path(str(known["resolved"] or known["path"])), _placed(run, str(known["path"]))]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
+        raise InputError(
+            f"The image of run {run.id} is not at {places[0]}. Next: put it back, or say where it is with --image FILE."
+        )
+    return found
+
+
+def _placed(run: Run, path: str) -> Path:
+    """A path that was typed relative to the folder in which the run was made."""
+    there = Path(str(run.record["cwd"])) / path
+    return there if there.exists() else Path(path)
+
+
+def _request(run: Run, image: Path) -> Request:
+    inputs = {name: value for name, value in run.record["inputs"].items() if value is not None}
+    inputs |= {name: _placed(run, inputs[name]) for name in PATHS if name in inputs}
+    inputs["layers"] = {name: _placed(run, path) for name, path in inputs.get("layers", {}).items()}
+    return Request(image, run.question, **inputs)
+
+
+def _measured(desk: Desk, run: Run, *, resegment: bool) -> Answer:
+    try:
+        _open(desk, run, resegment=resegment)
+        program, site = desk.program, desk.opened()
+        if program is None:
+            raise RuntimeError("the desk of a replay has no program")
+        desk.execution = Execution(site)
+        desk.measured = measure(program.source, site, desk.sandbox, desk.limits, desk.execution)
+        verify(desk.measured.outcome)
+    except Refused as refusal:
+        return build(desk, "refused", str(refusal))
+    except (PlanError, VerificationFailed) as fault:
+        return build(desk, "failed", str(fault))
+    return build(desk, "answered", None)
+
+
+def _open(desk: Desk, run: Run, *, resegment: bool) -> None:
+    """Open the image, and the recorded masks or the recorded inputs."""
+    if run.record["valid"] is None or resegment:
+        desk.open()
+    else:
+        request = desk.request
+        raster = open_raster(request.image, gsd_m=request.gsd_m, bands=dict(request.bands) or None)
+        backend = RecordedBackend(run, raster.shape)
+        desk.raster, desk.backend = raster, backend
+        desk.site = Site(raster, backend, backend.known())
+    _check_image(desk, run)
+    stated = (run.record["image"]["grid"] or {}).get("stated_gsd_m")
+    if stated is not None and desk.request.gsd_m is None:
+        desk.state_gsd(stated)
+
+
+def _check_image(desk: Desk, run: Run) -> None:
+    recorded, raster = run.record["image"]["sha256"], desk.opened().raster
+    if recorded is not None and raster.sha256 != recorded:
+        raise InputError(
+            f"{raster.path} is not the image of run {run.id}: its SHA-256 begins with {raster.sha256[:12]}, "
+            f"not {recorded[:12]}. Next: put the image back, or ask the question again."
+        )
+
+
+def _differences(run: Run, desk: Desk, answer: Answer) -> Iterator[str]:
+    then, now = run.answer, json_ready(answer.to_json())
+    for name in COMPARED:
+        before, after = then.get(name), now.get(name)
+        if name == "objects":
+            before, after = (None if value is None else value["count"] for value in (before, after))
+        if name == "text" and answer.status != "answered":
+            continue
+        if json_text(before) != json_text(after):
+            yield f"{name}: {_short(before)} then, {_short(after)} now"
+    # The sentence about repeated drafts goes around the reason of the last one.
+    if answer.status == then["status"] != "answered" and str(answer.reason) not in str(then.get("reason")):
+        yield f"reason: {_short(then.get('reason'))} then, {_short(answer.reason)} now"
+    yield from _different_steps(run, desk)
+    if desk.backend is not None and _fingerprints(run.record["segmenter"]) != _fingerprints(desk.backend.describe()):
+        yield "the files that the classes come from have changed since"
+
+
+def _short(value: Any) -> str:
+    text = json_text(value)
+    return text if len(text) <= 200 else f"{text[:200]} ..."
+
+
+def _different_steps(run: Run, desk: Desk) -> Iterator[str]:
+    """The first call that was made otherwise, or that gave something else."""
+    then = [step for step in run.steps if step.get("kind") == "tool"]
+    now = step_lines((), desk.execution.ledger.steps if desk.execution else ())
+    for before, after in zip(then, json_ready(now), strict=False):
+        for name in ("name", "arguments", "result", "line", "error"):
+            if json_text(before.get(name)) != json_text(after[name]):
+                step, tool = before["step"], before["name"]
+                yield f"step {step} ({tool}), {name}: {_short(before.get(name))} then, {_short(after[name])} now"
+                return
+    if len(then) != len(now):
+        yield f"calls: {len(then)} then, {len(now)} now"
+
+
+def _fingerprints(record: Any) -> list[str]:
+    """Every SHA-256 in a segmenter's description, in order."""
+    if isinstance(record, Mapping):
+        own = [str(record["sha256"])] if record.get("sha256") else []
+        return own + [found for value in record.values() for found in _fingerprints(value)]
+    if isinstance(record, list | tuple):
+        return [found for value in record for found in _fingerprints(value)]
+    return []
+
+
+def export(run: Run, geojson: Path) -> str:
+    """Write the objects that an answer counted as GeoJSON, by a replay where the run did not keep them.
+
+    Args:
+        run: the run.
+        geojson: file to write: EPSG:4326, or pixel coordinates where the image has no CRS.
+
+    Returns:
+        A sentence that says how many were written, where to and in which coordinates.
+
+    Raises:
+        InputError: there are no objects behind the answer, they cannot be measured again, or the file cannot be
+            written.
+    """
+    grid = run.record["image"]["grid"]
+    if grid is None or run.answer.get("objects") is None:
+        raise InputError(f"No objects stand behind the answer of run {run.id} ({run.status}), so none can be exported.")
+    crs = None if grid["crs"] is None else pyproj.CRS.from_wkt(grid["crs"])
+    if (run.folder / OBJECTS_FILE).is_file():
+        properties, shapes = _kept_objects(run.folder / OBJECTS_FILE)
+    else:
+        properties, shapes = _replayed_objects(run)
+    pixel_size = 1.0 if crs is None else hypot(grid["affine"][0], grid["affine"][3])
+    where = write_geojson(geojson, properties, shapes, crs, pixel_size)
+    return f"{len(shapes):,} objects written to {geojson} in {where}."
+
+
+def _kept_objects(path: Path) -> tuple[list[dict[str, Any]], Any]:
+    import pyogrio.errors
+    import pyogrio.raw
+
+    try:
+        meta, _, geometry, columns = pyogrio.raw.read(str(path), layer="counted")
+    except pyogrio.errors.DataSourceError:
+        raise InputError(f"{path} cannot be read. Next: delete it, so that the objects are measured again.") from None
+    names = [str(name) for name in meta["fields"]]
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    return [_properties(row) for row in rows], shapely.from_wkb(geometry)
+
+
+def _properties(row: Mapping[str, Any]) -> dict[str, Any]:
+    missing = {name: None for name, value in row.items() if isinstance(value, float) and np.isnan(value)}
+    return {**row, **missing, "box": json.loads(row["box"])}
+
+
+def _replayed_objects(run: Run) -> tuple[list[dict[str, Any]], Any]:
+    desk = _desk(run, None)
+    answer = _measured(desk, run, resegment=False)
+    objects = None if desk.measured is None else desk.measured.outcome.reply.objects
+    if objects is None:
+        raise InputError(f"Run {run.id} cannot be measured again: {answer.reason or 'its reply names no objects'}")
+    table = counted_objects(objects)
+    return _table_properties(table), in_crs(table.shapes, desk.opened().raster.grid)
+
+
+def _table_properties(table: ObjectTable) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": table.ids[i],
+            "class": table.classes[i],
+            "area_m2": None if np.isnan(table.areas_m2[i]) else float(table.areas_m2[i]),
+            "height_m": None,
+            "score": None if np.isnan(table.scores[i]) else float(table.scores[i]),
+            "box": table.boxes[i].tolist(),
+            "area_px": int(table.sizes_px[i]),
+        }
+        for i in range(len(table))
+    ]
