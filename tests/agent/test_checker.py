@@ -11,7 +11,9 @@ from typing import Any, Literal
 import pytest
 
 from swath.agent.checker import MAX_SOURCE_BYTES, check, depends_on_measurement
-from swath.errors import ProgramRejected
+from swath.agent.checking.constructs import BUILTINS, METHODS
+from swath.agent.sandbox import Sandbox
+from swath.errors import ProgramFailed, ProgramRejected
 
 
 class Mask: ...
@@ -450,3 +452,17 @@ def test_a_loop_carries_a_measurement_around() -> None:
 
 def test_a_program_without_a_reply_measures_nothing() -> None:
     assert not depends_on_measurement('area_m2(segment("a"))', TOOLS)
+
+
+def test_what_the_checker_lets_through_exists_in_the_sandbox() -> None:
+    lines = [f"known = {name}" for name in sorted(BUILTINS)]
+    owners = {"''": str, "[1]": list, "{}": dict, "{1}": set}
+    attributes = [(text, name) for text, kind in owners.items() for name in sorted(METHODS) if hasattr(kind, name)]
+    assert {name for _, name in attributes} == METHODS
+    lines += [f"({text}).{name}()" for text, name in attributes]
+    with Sandbox() as sandbox:
+        for line in lines:
+            try:
+                sandbox.run(line, lambda call: None, names=(), handle_types=())
+            except ProgramFailed as error:  # a method that wants arguments is there all the same
+                assert "Error" in str(error) and "has no attribute" not in str(error), line

@@ -16,7 +16,7 @@ BUILTINS = frozenset({
 METHODS = frozenset({
     "append", "extend", "insert", "pop", "remove", "sort", "reverse", "index", "join", "split", "strip", "lstrip",
     "rstrip", "lower", "upper", "title", "capitalize", "replace", "startswith", "endswith", "items", "keys",
-    "values", "get", "add", "update", "setdefault", "copy", "union", "intersection", "difference", "is_integer",
+    "values", "get", "add", "update", "setdefault", "copy", "union", "intersection", "difference",
     "isdigit",
 })  # fmt: skip
 STATEMENTS = (
