@@ -54,7 +54,7 @@ def extent(grid: Grid) -> str:
         return f"{grid.shape[0]} x {grid.shape[1]} pixels (rows x columns), no CRS"
     corners = [grid.affine @ (col, row) for col in (0, grid.shape[1]) for row in (0, grid.shape[0])]
     xs, ys = zip(*corners, strict=True)
-    return f"x {min(xs):.6g} to {max(xs):.6g}, y {min(ys):.6g} to {max(ys):.6g} in {grid.crs_name}"
+    return f"x {min(xs):.9g} to {max(xs):.9g}, y {min(ys):.9g} to {max(ys):.9g} in {grid.crs_name}"
 
 
 def place(labels: Grid, image: Grid, labels_name: str, image_name: str) -> Placement:

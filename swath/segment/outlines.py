@@ -21,6 +21,8 @@ from swath.segment.vector_file import Bounds
 STRAIGHT_PX = 16
 """Edges are cut to this length before they are reprojected: a straight line of a geographic CRS bends in a projected
 one, by less than 0.1 pixel over 16 pixels even where a pixel measures 10 km."""
+NOISE_PX = 1e-6
+"""Coordinates that went through a CRS and back are off by less; an object that far over the border is not cut by it."""
 
 Geometries = NDArray[np.object_]
 
@@ -120,7 +122,7 @@ def _reprojected(shapes: Geometries, index: NDArray[Any], crs: pyproj.CRS, grid:
 def _clipped(shapes: Geometries, index: NDArray[Any], shape: tuple[int, int]) -> tuple[Geometries, Any]:
     """What lies in the image; what the border cuts off to less than one pixel centre lies outside."""
     rows, cols = shape
-    within = _inside(shapes, (0, 0, cols, rows))
+    within = _inside(shapes, (-NOISE_PX, -NOISE_PX, cols + NOISE_PX, rows + NOISE_PX))
     whole = dict(zip(index.tolist(), within.tolist(), strict=True))
     shapes, index = _cut(shapes, index, (0, 0, cols, rows))
     points = shapely.get_dimensions(shapes) == 0

@@ -256,5 +256,5 @@ def _require_overlap(file: VectorFile, layer: str, crs: pyproj.CRS | None, image
     if len(in_pixels(frame, crs, image.grid).outlines):
         return
     where = "pixel coordinates" if crs is None else crs.name
-    covers = f"x {bounds[0]:.6g} to {bounds[2]:.6g}, y {bounds[1]:.6g} to {bounds[3]:.6g} in {where}"
+    covers = f"x {bounds[0]:.9g} to {bounds[2]:.9g}, y {bounds[1]:.9g} to {bounds[3]:.9g} in {where}"
     raise no_overlap(file.path.name, covers, image.path.name, extent(image.grid))

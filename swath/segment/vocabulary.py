@@ -12,7 +12,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -26,7 +26,7 @@ def fold(text: str) -> str:
     """Lower case, without accents, underscores, hyphens and repeated spaces."""
     decomposed = unicodedata.normalize("NFKD", text)
     plain = "".join(char for char in decomposed if not unicodedata.combining(char)).lower()
-    return " ".join(re.sub(r"[_\-‐‑–/\s]+", " ", plain).split())
+    return " ".join(re.sub(r"[_\-‐‑–/'’\s]+", " ", plain).split())
 
 
 def singulars(word: str) -> Iterator[str]:
@@ -42,8 +42,13 @@ def singulars(word: str) -> Iterator[str]:
         yield word[:-2]
 
 
-def spellings(phrase: str) -> tuple[str, ...]:
-    """Every folded spelling that a phrase may be listed under: as typed, singular, without a generic last noun."""
+def spellings(phrase: str, *, generic: bool = True) -> tuple[str, ...]:
+    """Every folded spelling that a phrase may be listed under: as typed, singular, without a generic last noun.
+
+    Args:
+        phrase: one or several words.
+        generic: whether a last word such as "area" or "surface" may be taken off.
+    """
     folded = fold(phrase)
     head, _, last = folded.rpartition(" ")
     found = [f"{head} {form}".strip() for form in singulars(last)]
@@ -51,7 +56,7 @@ def spellings(phrase: str) -> tuple[str, ...]:
     found += [f"{form} {rest}" for form in singulars(first) if rest]
     every = " ".join(list(singulars(word))[-1] for word in folded.split())
     found.append(every)
-    if head and any(form in GENERIC_NOUNS for form in singulars(last)):
+    if generic and head and any(form in GENERIC_NOUNS for form in singulars(last)):
         found += spellings(head)
     return tuple(dict.fromkeys(found))
 
@@ -81,10 +86,15 @@ def synonyms() -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
-def concept_of(phrase: str) -> str | None:
-    """The concept that a word belongs to, None for a word that is not in the table."""
+def concept_of(phrase: str, *, generic: bool = True) -> str | None:
+    """The concept that a word belongs to, None for a word that is not in the table.
+
+    Args:
+        phrase: one or several words.
+        generic: whether a last word such as "area" or "surface" may be taken off.
+    """
     words = _concept_by_word()
-    return next((words[spelling] for spelling in spellings(phrase) if spelling in words), None)
+    return next((words[spelling] for spelling in spellings(phrase, generic=generic) if spelling in words), None)
 
 
 def parent_of(concept: str) -> str | None:
@@ -101,14 +111,21 @@ def _concept_of_class(name: str) -> str | None:
     return next((found for found in map(concept_of, parts) if found), None)
 
 
-@cache
-def _matches(phrase: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    mine = set(spellings(phrase))
-    named = [name for name in known if fold(name) == fold(phrase)]
-    named = named or [name for name in known if mine & set(spellings(name))]
-    if named:
-        return tuple(named[:1])
-    concept = concept_of(phrase)
+@lru_cache(maxsize=4096)
+def _named(phrase: str, known: tuple[str, ...], generic: bool) -> str | None:
+    """The class that a phrase spells, number and generic nouns aside."""
+    folded = fold(phrase)
+    mine = set(spellings(phrase, generic=generic))
+    exact = [name for name in known if fold(name) == folded]
+    return next(iter(exact or [name for name in known if mine & set(spellings(name, generic=generic))]), None)
+
+
+@lru_cache(maxsize=4096)
+def _matches(phrase: str, known: tuple[str, ...], generic: bool) -> tuple[str, ...]:
+    named = _named(phrase, known, generic)
+    if named is not None:
+        return (named,)
+    concept = concept_of(phrase, generic=generic)
     if concept is None:
         return ()
     concepts = {name: _concept_of_class(name) for name in known}
@@ -118,14 +135,20 @@ def _matches(phrase: str, known: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(same or narrower or wider)
 
 
-def matches(phrase: str, known: Sequence[str]) -> tuple[str, ...]:
+def matches(phrase: str, known: Sequence[str], *, generic: bool = True) -> tuple[str, ...]:
     """The classes of a legend that a word means: one, several that make it up together, or none.
 
     Args:
         phrase: the word or words, any case, singular or plural.
         known: class names of the legend in force.
+        generic: whether a last word such as "area" or "surface" may be taken off.
     """
-    return _matches(phrase, tuple(known))
+    return _matches(phrase, tuple(known), generic)
+
+
+def spelt(phrase: str, known: Sequence[str]) -> str | None:
+    """The class whose own name a phrase is, singular or plural; None for synonyms."""
+    return _named(phrase, tuple(known), False)
 
 
 def canonical(word: str, known: Sequence[str]) -> str | None:
