@@ -234,6 +234,15 @@ def write_objects(path: Path, counted: ObjectTable, considered: ObjectTable, gri
     _write_layer(path, "considered", considered, grid, append=True)
 
 
+def write_vector(path: Path, regions: Regions) -> None:
+    """Write objects alone, as the layer `objects` of a GeoPackage; columns as in `counted`.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    _write_layer(path, "objects", counted_objects(regions), regions.grid, append=False)
+
+
 def _write_layer(path: Path, layer: str, table: ObjectTable, grid: Grid, *, append: bool) -> None:
     import pyogrio.errors
     import pyogrio.raw  # 0.3 s to load

@@ -104,9 +104,10 @@ def _image(run: Run, moved: Path | None) -> Path:
 
 
 def _placed(run: Run, path: str) -> Path:
-    """A path that was typed relative to the folder in which the run was made."""
+    """A path as it was typed where that still leads to the same file, else from the folder it was typed in."""
     there = Path(str(run.record["cwd"])) / path
-    return there if there.exists() else Path(path)
+    here = Path(path)
+    return here if not there.exists() or (here.exists() and here.samefile(there)) else there
 
 
 def _request(run: Run, image: Path) -> Request:
