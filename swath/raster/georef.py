@@ -105,7 +105,7 @@ def fit_affine(cols_rows: NDArray[np.float64], xy: NDArray[np.float64]) -> tuple
 
 def _unwrapped(xy: NDArray[np.float64], crs: pyproj.CRS) -> NDArray[np.float64]:
     """Longitudes on one side of the antimeridian, so that neighbours stay neighbours."""
-    if crs.is_geographic and np.ptp(xy[:, 0]) > 180:
+    if crs.is_geographic and 180 < np.ptp(xy[:, 0]) <= 360:
         xy = xy.copy()
         xy[:, 0] %= 360
     return xy

@@ -95,7 +95,7 @@ class Grid:
 
     @property
     def stated_clash(self) -> str | None:
-        """A sentence where a typed pixel size differs from the file's by more than 1 %, else None."""
+        """A sentence where a typed pixel size is not the file's (by more than 1 %), or stands for unequal sides."""
         if self.stated_gsd_m is None:
             return None
         own, notes = self._from_file, []

@@ -180,7 +180,10 @@ def crs_name(crs: pyproj.CRS) -> str:
     authority = crs.to_authority(min_confidence=90)
     if authority:
         return ":".join(authority)
-    return crs.name if crs.name not in ("", "unknown", "unnamed", "undefined") else f"unnamed {crs.type_name}"
+    if crs.name not in ("", "unknown", "unnamed", "undefined"):
+        return crs.name
+    operation = horizontal(crs).coordinate_operation
+    return f"unnamed CRS ({crs.type_name if operation is None else operation.method_name})"
 
 
 def _required(crs: pyproj.CRS | None) -> pyproj.CRS:

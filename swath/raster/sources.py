@@ -12,7 +12,7 @@ READ_AT_MOST = 2**26
 """Bytes of an XML file that are looked at: 64 MB hold a mosaic of 100,000 scenes."""
 
 NESTING = 16
-"""VRTs that name VRTs are followed so deep."""
+"""VRTs that name VRTs may do so this deep."""
 
 NETWORK = re.compile(
     r"/vsi(?:curl|s3|gs|az|adls|oss|swift|webhdfs|hdfs)"
@@ -28,22 +28,27 @@ _SOURCE = re.compile(r"<Source(?:Filename|Dataset)\b([^>]*)>([^<]*)</", re.IGNOR
 def check_sources(path: Path, name: str) -> None:
     """Check the files that a text file of pixels names, and those that they name.
 
-    GDAL itself reads a missing source as zeros and says nothing.
+    GDAL itself may read a missing source as zeros and say nothing, and after a VRT of itself it does so for every
+    other VRT of the process.
 
     Args:
         path: the file.
         name: what the user called it, for messages.
 
     Raises:
-        InputError: a source lies on the network, or is not there.
+        InputError: a source lies on the network, is not there, or names itself.
     """
-    seen: set[Path] = set()
-    waiting = [path]
-    for _ in range(NESTING):
-        waiting = [inner for outer in waiting for inner in _sources(outer, name) if inner not in seen]
-        seen.update(waiting)
-        if not waiting:
-            return
+    _follow(path.resolve(), name, (), set())
+
+
+def _follow(path: Path, name: str, above: tuple[Path, ...], done: set[Path]) -> None:
+    if path in above or len(above) == NESTING:
+        raise InputError(f"{name} names itself among its own sources. Next: build it again from the original files.")
+    if path in done:
+        return
+    for inner in _sources(path, name):
+        _follow(inner.resolve(), name, (*above, path), done)
+    done.add(path)
 
 
 def _sources(path: Path, name: str) -> list[Path]:
