@@ -86,7 +86,9 @@ class SpectralBackend:
             return Decision(self._stated[index.name], None, None, "stated")
         if is_reflectance(image):
             strict, used, lax = index.on_reflectance
-            return Decision(used, strict, lax, "the usual threshold, as the values are reflectances")
+            return Decision(
+                used, strict, lax, "the usual threshold for reflectances, which the values are by their type and range"
+            )
         decision = (
             water_threshold(image) if class_name == "water" else vegetation_threshold(image, self._water_pixels())
         )

@@ -96,7 +96,7 @@ def vegetation_threshold(image: IndexImage, water: BoolImage | None) -> Decision
         values = np.where(image.sampled(water), np.float32(np.nan), values)
     found = split(_finite(values))
     if found is None or min(found.upper_count, found.lower_count) < FEWEST_PIXELS:
-        return Unsplit("they hardly vary")
+        return Unsplit(f"{image.index.name} hardly varies")
     nir, red = image.bands().values()
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = nir / red
