@@ -1,0 +1,174 @@
+"""From words to the terminals of the grammar: amounts, classes, parts of the image, phrases; the longest match wins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from swath.agent.offline import numbers
+from swath.agent.offline.lexicon import NOISE, Lexicon
+from swath.agent.offline.meaning import Amount, ClassWord
+from swath.agent.offline.parts import part_at
+from swath.agent.offline.words import Word
+from swath.segment import vocabulary
+
+UNKNOWN = "UNKNOWN"
+FOREIGN = "FOREIGN"
+"""A class word that the scene's source of classes does not cover."""
+
+_AMOUNT_KINDS = {"length": "QLEN", "area": "QAREA", "pixels": "QPX", "share": "QPCT", "power": "QPOW"}
+_UNIT_KINDS = {"length": "LUNIT", "area": "AUNIT", "pixels": "PXUNIT", "share": "PERCENT", "power": "PUNIT"}
+_SI = {"length": "m", "area": "m2", "pixels": "px", "share": "percent", "power": "kW"}
+_LONGEST_CLASS = 4
+_SUBSTANCES = frozenset(
+    "water wetland vegetation forest grass shrub urban impervious road barren sand rock snow cloud shadow burned other "
+    "sea".split()
+)
+"""Concepts that a plural does not make countable: "roads" and "trees" are still one cover, "ponds" are so many ponds."""
+_COUNTERS = ("bodies", "footprints", "features")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One terminal of the grammar.
+
+    Attributes:
+        kind: the terminal.
+        value: what it carries: an `Amount`, a `ClassWord`, a unit, the name of a part, a number.
+        text: the words as typed.
+        start: index of its first character in the normalised question.
+        end: index after its last.
+        mark: the punctuation before it.
+    """
+
+    kind: str
+    value: Any
+    text: str
+    start: int
+    end: int
+    mark: str = ""
+
+
+def pieces_of(words: Sequence[Word], text: str, lexicon: Lexicon, classes: tuple[str, ...]) -> list[Piece]:
+    """The pieces of a question, noise left out.
+
+    Args:
+        words: its words.
+        text: the normalised question.
+        lexicon: phrases of its language.
+        classes: the scene's classes.
+    """
+    found: list[Piece] = []
+    mark = ""
+    at = 0
+    while at < len(words):
+        kind, value, length = _best(words, at, lexicon, classes)
+        mark += words[at].mark
+        start, end = words[at].start, words[at + length - 1].end
+        if kind != NOISE:
+            found.append(Piece(kind, value, text[start:end], start, end, mark))
+            mark = ""
+        at += length
+    return found
+
+
+def _best(words: Sequence[Word], at: int, lexicon: Lexicon, classes: tuple[str, ...]) -> tuple[str, Any, int]:
+    """The longest of: a legend's own name, an amount, a part of the image, a phrase, a class word, a unit."""
+    candidates: list[tuple[int, int, str, Any]] = []
+    for rank, match in enumerate(
+        (
+            _own_name(words, at, classes),
+            _amount(words, at),
+            _part(words, at),
+            _phrase(words, at, lexicon),
+            _class(words, at, classes),
+            _unit(words, at),
+        )
+    ):
+        if match:
+            kind, value, length = match
+            candidates.append((length, -rank, kind, value))
+    if not candidates:
+        return UNKNOWN, None, 1
+    length, _, kind, value = max(candidates, key=lambda candidate: candidate[:2])
+    return kind, value, length
+
+
+def _joined(words: Sequence[Word], at: int, length: int) -> str | None:
+    span = words[at : at + length]
+    texts = [word.text for word in span]
+    if len(span) < length or not all(text.replace("^", "").isalpha() for text in texts):
+        return None
+    return ("" if not texts[0].isascii() and len(texts[0]) == 1 else " ").join(texts)
+
+
+def _own_name(words: Sequence[Word], at: int, classes: tuple[str, ...]) -> tuple[str, ClassWord, int] | None:
+    for length in range(min(_LONGEST_CLASS + 2, len(words) - at), 0, -1):
+        phrase = " ".join(word.text for word in words[at : at + length])
+        name = vocabulary.spelt(phrase, classes) if phrase[-1].isalnum() else None
+        if name is not None:
+            return "CLASS", ClassWord((name,), phrase, _plural(phrase)), length
+    return None
+
+
+def _class(words: Sequence[Word], at: int, classes: tuple[str, ...]) -> tuple[str, ClassWord, int] | None:
+    for length in range(_LONGEST_CLASS, 0, -1):
+        phrase = _joined(words, at, length)
+        if phrase is None:
+            continue
+        names = vocabulary.matches(phrase, classes, generic=False)
+        if names:
+            return "CLASS", ClassWord(names, phrase, _plural(phrase)), length
+        if vocabulary.concept_of(phrase, generic=False):
+            return FOREIGN, ClassWord((), phrase), length
+    return None
+
+
+def _plural(phrase: str) -> bool:
+    """Whether a word names things one by one."""
+    last = phrase.rpartition(" ")[2]
+    if last in _COUNTERS:
+        return True
+    if vocabulary.concept_of(phrase, generic=False) in _SUBSTANCES:
+        return False
+    return last.endswith("s") and not last.endswith("ss") and len(list(vocabulary.singulars(last))) > 1
+
+
+def _amount(words: Sequence[Word], at: int) -> tuple[str, Any, int] | None:
+    ordinal = numbers.ordinal_at(words, at)
+    found = numbers.amount_at(words, at)
+    if found is None:
+        return ("NTH", ordinal[0], ordinal[1]) if ordinal else None
+    amount, length = found
+    if ordinal and ordinal[1] >= length:
+        return "NTH", ordinal[0], ordinal[1]
+    said = " ".join(word.text for word in words[at : at + length])
+    if amount.unit:
+        dimension = amount.unit.dimension
+        return _AMOUNT_KINDS[dimension], Amount(amount.si, _SI[dimension], said, amount.unit.key), length
+    if at + length < len(words) and words[at + length].text in ("times", "x", "fold", "*"):
+        return "TIMESNUM", amount.value, length + 1
+    if amount.fraction:
+        return "QPCT", Amount(amount.value * 100, "percent", said), length
+    return "NUM", Amount(amount.value, "", said), length
+
+
+def _part(words: Sequence[Word], at: int) -> tuple[str, str, int] | None:
+    found = part_at(words, at)
+    return ("PART", *found) if found else None
+
+
+def _phrase(words: Sequence[Word], at: int, lexicon: Lexicon) -> tuple[str, Any, int] | None:
+    found = lexicon.match(words, at)
+    return (found[0].kind, found[0].value, found[1]) if found else None
+
+
+def _unit(words: Sequence[Word], at: int) -> tuple[str, numbers.Unit, int] | None:
+    found = numbers.unit_at(words, at)
+    return (_UNIT_KINDS[found[0].dimension], found[0], found[1]) if found else None
+
+
+def renamed(piece: Piece, kind: str, value: Any = None) -> Piece:
+    """The same words as another terminal."""
+    return replace(piece, kind=kind, value=value)

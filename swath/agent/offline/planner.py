@@ -1,0 +1,114 @@
+"""The offline planner: a question by grammar into a program; the same program every time, and no model.
+
+question -> words -> pieces -> tree -> meaning -> program. Each arrow is a module: `words`, `pieces` (with `numbers`,
+`parts`, `lexicon_*.txt`), `grammar` (with `grammar.lark`), `reader` and `answers`, `settle`, `program` and `reply`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lark.exceptions import VisitError
+
+from swath.agent.offline import asked, grammar, lexicon, numbers, parts, pieces, refusals, reply, sentences, settle, typos
+from swath.agent.offline import words as words_of
+from swath.agent.offline.answers import AnswerReader, Unclear
+from swath.agent.offline.meaning import Question
+from swath.agent.planner import Feedback, Program, Scene
+from swath.errors import Refused
+from swath.segment import vocabulary
+
+LONGEST_QUESTION = 2000
+MOST_PIECES = 60
+
+
+@dataclass(frozen=True)
+class Understood:
+    """A question understood, with what it says beside."""
+
+    question: Question
+    gsd_m: float | None
+    notes: tuple[str, ...]
+
+
+class OfflinePlanner:
+    """Turns questions of `docs/questions.md` into programs, and refuses all others."""
+
+    name = "offline"
+
+    def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
+        """Write a program.
+
+        Args:
+            question: as typed.
+            scene: what is known of the image.
+            feedback: the last rejected draft; this planner has no other to offer.
+
+        Raises:
+            Refused: the question is not covered whole; the message quotes what was not understood.
+        """
+        if feedback is not None:
+            raise Refused(f"The program for this question does not work here: {' '.join(feedback.hints)}")
+        understood = understand(question, scene.classes)
+        ground_known = scene.pixel_size_m is not None or understood.gsd_m is not None
+        try:
+            source, unit, notes = reply.written(understood.question, ground_known=ground_known)
+        except reply.WrongUnit as error:
+            raise Refused(f'What it asks for is not measured in "{error}". Next: ask for another unit, or for none.') from None
+        except reply.DifferentUnits:
+            raise Refused("It asks for two numbers in different units. Next: ask for them one by one.") from None
+        said = sentences.reading(understood.question.answer)
+        return Program(source, said, (*understood.notes, *understood.question.notes, *notes), understood.gsd_m)
+
+
+def understand(question: str, classes: tuple[str, ...]) -> Understood:
+    """The meaning of a question over some classes.
+
+    Raises:
+        Refused: it is not covered whole.
+    """
+    if len(question) > LONGEST_QUESTION:
+        raise Refused(f"The question has {len(question)} characters; ask in at most {LONGEST_QUESTION}.")
+    text = words_of.normalised(question)
+    words = [word for word in words_of.words_of(text) if word.text != "the"]
+    if not words:
+        raise Refused(f"The question is empty. It can answer, for example: {refusals.nearest_question([], classes)}")
+    words, mended = typos.mended(words, _known_words("en", classes))
+    found = pieces.pieces_of(words, text, lexicon.lexicon("en"), classes)
+    aside = asked.asides_taken_off(found)
+    settler = settle.Settler(classes, aside.unit)
+    try:
+        return Understood(_settled(aside, settler), aside.gsd_m, (*mended, *aside.notes))
+    except grammar.NotUnderstood as error:
+        reason = refusals.not_understood(text, aside.pieces, error.at, words, classes)
+    except settle.CannotSettle as error:
+        nearest = refusals.nearest_question(aside.pieces, classes)
+        reason = f"{error.why} It can answer, for example: {nearest}"
+    except Unclear as error:
+        reason = f"{error.why} Next: ask for the total or for the average."
+    raise Refused(reason)
+
+
+def _settled(aside: asked.Asked, settler: settle.Settler) -> Question:
+    if len(aside.pieces) > MOST_PIECES:
+        raise grammar.NotUnderstood(MOST_PIECES)
+    for at, piece in enumerate(aside.pieces):
+        if piece.kind in (pieces.UNKNOWN, pieces.FOREIGN):
+            raise grammar.NotUnderstood(at)
+    try:
+        parsed = AnswerReader().transform(grammar.parse(aside.pieces))
+    except VisitError as error:
+        raise error.orig_exc from None
+    return settler.settle(parsed)
+
+
+@lru_cache(maxsize=32)
+def _known_words(language: str, classes: tuple[str, ...]) -> frozenset[str]:
+    """Every word that a question may hold."""
+    known = set(lexicon.lexicon(language).words) | numbers.number_words() | parts.part_words()
+    known |= {word for spelling in numbers.unit_by_words() for word in spelling}
+    for phrase in (*classes, *(word for entry in vocabulary.synonyms().values() for word in entry)):
+        for word in vocabulary.fold(phrase).split():
+            known |= {word, f"{word}s", f"{word}es", f"{word[:-1]}ies" if word.endswith("y") else word}
+    return frozenset(known)

@@ -1,0 +1,392 @@
+"""From the parse tree to the meaning: one method per rule of `grammar.lark` that leaves a node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from lark import Token, Transformer
+
+from swath.agent.offline import meaning as m
+from swath.agent.offline.pieces import Piece
+
+_OPERATORS: dict[str, m.Operator] = {
+    "OVER": ">", "over": ">", "UNDER": "<", "under": "<", "ATLEAST": ">=", "ATMOST": "<=", "EXACTLY": "==",
+}  # fmt: skip
+THEY = m.Thing()
+"""The thing named before; filled in by `settle.py`."""
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Classes listed, and classes taken off."""
+
+    words: tuple[m.ClassWord, ...]
+    without: tuple[m.ClassWord, ...] = ()
+
+
+@dataclass(frozen=True)
+class Context:
+    """A thing named for what follows."""
+
+    thing: m.Thing
+
+
+@dataclass(frozen=True)
+class Restated:
+    """A class named once more with a size, for every mention of it."""
+
+    thing: m.Thing
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A size for everything that is counted; of one class only, where one is named."""
+
+    sizes: tuple[m.Step, ...]
+    only: m.Thing | None = None
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A constant of solar power."""
+
+    irradiance: Decimal | None = None
+    efficiency: Decimal | None = None
+
+
+@dataclass(frozen=True)
+class Vague:
+    """ "near" without a distance."""
+
+    words: str
+
+
+def piece(token: Any) -> Piece:
+    """What a token stands for."""
+    value: Piece = token.value
+    return value
+
+
+def things(children: Sequence[Any]) -> list[m.Thing]:
+    """The things among the children."""
+    return [child for child in children if isinstance(child, m.Thing)]
+
+
+def steps(children: Sequence[Any]) -> tuple[Any, ...]:
+    """The steps among the children, lists of them opened."""
+    found: list[Any] = []
+    for child in children:
+        if isinstance(child, tuple):
+            found += child
+        elif isinstance(child, m.Size | m.Near | m.Touching | m.Inside | m.InPart | m.Not | m.EitherOf | Vague):
+            found.append(child)
+    return tuple(found)
+
+
+def values(children: Sequence[Any], *kinds: str) -> list[Any]:
+    """The values of the tokens of some kinds."""
+    return [piece(child).value for child in children if isinstance(child, Token) and child.type in kinds]
+
+
+def has(children: Sequence[Any], *kinds: str) -> bool:
+    """Whether a token of one of the kinds is among the children."""
+    return any(isinstance(child, Token) and child.type in kinds for child in children)
+
+
+def operator(children: Sequence[Any]) -> m.Operator:
+    """The comparison among the children.
+
+    Raises:
+        StopIteration: there is none, which the grammar excludes.
+    """
+    return next(
+        _OPERATORS[name]
+        for child in children
+        for name in [child.type if isinstance(child, Token) else getattr(child, "operator", "")]
+        if name in _OPERATORS
+    )
+
+
+@dataclass(frozen=True)
+class _Operator:
+    operator: str
+
+
+def bounds(sign: m.Operator, limit: m.Amount | m.Measure) -> tuple[m.Bound | None, m.Bound | None]:
+    """Lower and upper bound of a comparison."""
+    bound = m.Bound(limit, sign in (">=", "<=", "=="))
+    return (bound if sign in (">", ">=", "==") else None), (bound if sign in ("<", "<=", "==") else None)
+
+
+class ThingReader(Transformer[Token, Any]):
+    """Things, what narrows them down, and the clauses around a question."""
+
+    def nothing(self, children: list[Any]) -> None:
+        """A word that only introduces."""
+
+    def shown(self, children: list[Any]) -> None:
+        """A word that only says that it is seen."""
+
+    def context(self, children: list[Any]) -> Context:
+        return Context(things(children)[0].having(*steps(children)))
+
+    def restated(self, children: list[Any]) -> Restated:
+        return Restated(things(children)[0].having(*steps(children)))
+
+    def keep(self, children: list[Any]) -> Filter:
+        return Filter(steps(children), next(iter(things(children)), None))
+
+    def drop(self, children: list[Any]) -> Filter:
+        sizes = [m.Size(_complement(size.high), _complement(size.low)) for size in steps(children)]
+        return Filter(tuple(sizes), next(iter(things(children)), None))
+
+    def filtered_(self, children: list[Any]) -> m.Thing | None:
+        return next(iter(things(children)), None)
+
+    def irradiance(self, children: list[Any]) -> Assumption:
+        return Assumption(irradiance=values(children, "QIRR")[0])
+
+    def efficiency(self, children: list[Any]) -> Assumption:
+        value = values(children, "QPCT", "NUM")[0]
+        share = value.value / 100 if value.unit == "percent" or value.value > 1 else value.value
+        return Assumption(efficiency=share)
+
+    def thing(self, children: list[Any]) -> m.Thing:
+        return things(children)[0].having(*steps(children))
+
+    def picked(self, children: list[Any]) -> m.Thing:
+        pick = next(child for child in children if isinstance(child, m.Pick))
+        return replace(things(children)[0], regions=True).having(*steps(children), pick)
+
+    picked_they = picked
+
+    def area_picked(self, children: list[Any]) -> m.Thing:
+        return self.picked(children)
+
+    def nearest(self, children: list[Any]) -> m.Thing:
+        return self._by_distance(children, "nearest")
+
+    def farthest(self, children: list[Any]) -> m.Thing:
+        return self._by_distance(children, "farthest")
+
+    def _by_distance(self, children: list[Any], which: Any) -> m.Thing:
+        thing, target = things(children)
+        return replace(thing, regions=True).having(*steps(children), m.Pick(which, 1, target))
+
+    def pick(self, children: list[Any]) -> m.Pick:
+        smallest = has(children, "SMALLEST")
+        numbers = values(children, "NUM")
+        nth = values(children, "NTH")
+        if nth:
+            return m.Pick("nth smallest" if smallest else "nth largest", nth[0])
+        return m.Pick("smallest" if smallest else "largest", int(numbers[0].value) if numbers else 1)
+
+    def base(self, children: list[Any]) -> m.Thing:
+        classes = next(child for child in children if isinstance(child, Classes))
+        noun = next((child for child in children if isinstance(child, str) and not isinstance(child, Token)), "")
+        return m.Thing(
+            classes.words, without=classes.without, areal=noun == "AREA", regions=noun == "REGION"
+        )
+
+    def base_regions(self, children: list[Any]) -> m.Thing:
+        return replace(self.base(children), regions=True)
+
+    def base_area(self, children: list[Any]) -> m.Thing:
+        return replace(self.base(children), areal=True)
+
+    def base_not(self, children: list[Any]) -> m.Thing:
+        words = tuple(word for child in children if isinstance(child, Classes) for word in child.words)
+        return m.Thing(words, inverted=True)
+
+    def base_with_area(self, children: list[Any]) -> m.Thing:
+        return replace(self.base(children), areal=True).having(*steps(children))
+
+    def they(self, children: list[Any]) -> m.Thing:
+        return THEY
+
+    def noun_(self, children: list[Any]) -> str:
+        return str(children[0].type) if children else ""
+
+    def classes(self, children: list[Any]) -> Classes:
+        listed = next((child for child in children if isinstance(child, Classes)), Classes(()))
+        return replace(listed, words=_distinct([*listed.words, *values(children, "CLASS")]))
+
+    def classes_except(self, children: list[Any]) -> Classes:
+        listed = next(child for child in children if isinstance(child, Classes))
+        return replace(listed, without=(*listed.without, *values(children, "CLASS")))
+
+    def mods_(self, children: list[Any]) -> tuple[Any, ...]:
+        return steps(children)
+
+    def mods(self, children: list[Any]) -> tuple[Any, ...]:
+        return steps(children)
+
+    def mods_or(self, children: list[Any]) -> tuple[Any, ...]:
+        return (m.EitherOf((_several(children[0]), _several(children[-1]))),)
+
+    def conds_or(self, children: list[Any]) -> tuple[Any, ...]:
+        return (m.EitherOf((_several(children[0]), _several(children[-1]))),)
+
+    def opposite(self, children: list[Any]) -> tuple[Any, ...]:
+        return tuple(m.Not(step) for step in steps(children))
+
+    def pred_(self, children: list[Any]) -> tuple[Any, ...]:
+        return steps(children)
+
+    def pred(self, children: list[Any]) -> tuple[Any, ...]:
+        return steps(children)
+
+    def pred_not(self, children: list[Any]) -> tuple[Any, ...]:
+        return _denied(steps(children))
+
+    def conds(self, children: list[Any]) -> tuple[Any, ...]:
+        return steps(children)
+
+    def conds_not(self, children: list[Any]) -> tuple[Any, ...]:
+        return (*_several(children[0]), *_denied(_several(children[-1])))
+
+    def over(self, children: list[Any]) -> _Operator:
+        return _Operator("over")
+
+    def under(self, children: list[Any]) -> _Operator:
+        return _Operator("under")
+
+
+class StepReader(ThingReader):
+    """Sizes, distances, places."""
+
+    def size(self, children: list[Any]) -> m.Size:
+        return m.Size(*bounds(operator(children), values(children, "QAREA", "QPX")[0]))
+
+    def size_between(self, children: list[Any]) -> m.Size:
+        low, high = values(children, "QAREA", "QPX")
+        return m.Size(m.Bound(low, True), m.Bound(high, True))
+
+    def size_at_least(self, children: list[Any]) -> m.Size:
+        return m.Size(low=m.Bound(values(children, "QAREA", "QPX")[0], True))
+
+    def size_at_most(self, children: list[Any]) -> m.Size:
+        return m.Size(high=m.Bound(values(children, "QAREA", "QPX")[0], True))
+
+    def size_by(self, children: list[Any]) -> m.Size:
+        limit = next(child for child in children if isinstance(child, m.Thing | m.AreaStatistic))
+        return m.Size(*bounds(operator(children), m.Area(limit) if isinstance(limit, m.Thing) else limit))
+
+    def size_by_mean(self, children: list[Any]) -> m.Size:
+        return m.Size(*bounds(operator(children), m.AreaStatistic(THEY, values(children, "STATISTIC")[0])))
+
+    def near(self, children: list[Any]) -> Any:
+        return self._near(children, "<=")
+
+    near_turned = near_at_most = having_near = near
+
+    def _near(self, children: list[Any], sign: m.Operator) -> Any:
+        targets = [child for child in children if isinstance(child, m.Thing | m.EitherOf | tuple)] or [THEY]
+        low, high = bounds(sign, values(children, "QLEN")[0])
+        if isinstance(targets[0], tuple):
+            return tuple(m.Near(target, low, high) for target in targets[0])
+        return m.Near(targets[0], low, high)
+
+    def near_op(self, children: list[Any]) -> Any:
+        return self._near(children, operator(children))
+
+    near_turned_op = near_op
+
+    def near_closer(self, children: list[Any]) -> Any:
+        return self._near(children, "<")
+
+    def near_beyond(self, children: list[Any]) -> Any:
+        return self._near(children, ">")
+
+    lacking_near = near_beyond
+
+    def near_at_least(self, children: list[Any]) -> Any:
+        return self._near(children, ">=")
+
+    def near_between(self, children: list[Any]) -> Any:
+        low, high = values(children, "QLEN")
+        target = next(child for child in children if isinstance(child, m.Thing | tuple))
+        targets = target if isinstance(target, tuple) else (target,)
+        return tuple(m.Near(one, m.Bound(low, True), m.Bound(high, True)) for one in targets)
+
+    def near_vague(self, children: list[Any]) -> Vague:
+        return Vague(piece(children[0]).text)
+
+    def touching(self, children: list[Any]) -> Any:
+        return _for_each(children[-1], m.Touching)
+
+    def inside(self, children: list[Any]) -> Any:
+        return _for_each(children[-1], m.Inside)
+
+    def place(self, children: list[Any]) -> m.InPart:
+        return m.InPart(values(children, "PART")[0])
+
+    def risk(self, children: list[Any]) -> Any:
+        near = steps(children)
+        return near if near else Vague(piece(children[0]).text)
+
+    def risk_within(self, children: list[Any]) -> Any:
+        return Risk(piece(children[0]).value, values(children, "QLEN")[0])
+
+    def target(self, children: list[Any]) -> m.Thing:
+        words = next(child for child in children if isinstance(child, Classes))
+        return m.Thing(words.words, regions=True).having(*steps(children))
+
+    def target_picked(self, children: list[Any]) -> m.Thing:
+        pick = next(child for child in children if isinstance(child, m.Pick))
+        return self.target(children).having(pick)
+
+    def target_all(self, children: list[Any]) -> tuple[m.Thing, ...]:
+        words = next(child for child in children if isinstance(child, Classes))
+        return tuple(m.Thing((word,), regions=True).having(*steps(children)) for word in words.words)
+
+    def target_they(self, children: list[Any]) -> m.Thing:
+        return THEY
+
+    def target_sizes(self, children: list[Any]) -> tuple[Any, ...]:
+        return steps(children)
+
+    def classes_or(self, children: list[Any]) -> Classes:
+        return self.classes(children)
+
+    def classes_and(self, children: list[Any]) -> Classes:
+        return self.classes(children)
+
+
+@dataclass(frozen=True)
+class Risk:
+    """At risk within a distance; the target follows from the risk and the scene."""
+
+    kind: str
+    distance: m.Amount
+
+
+def _complement(bound: m.Bound | None) -> m.Bound | None:
+    """The bound that keeps what another drops."""
+    return None if bound is None else m.Bound(bound.limit, not bound.inclusive)
+
+
+def _distinct(words: Sequence[m.ClassWord]) -> tuple[m.ClassWord, ...]:
+    """Class words without those that mean the same classes as one before."""
+    kept: dict[tuple[str, ...], m.ClassWord] = {}
+    for word in words:
+        kept.setdefault(word.names, word)
+    return tuple(kept.values())
+
+
+def _several(child: Any) -> tuple[Any, ...]:
+    return steps([child])
+
+
+def _denied(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Not all of the conditions."""
+    if len(conditions) == 1:
+        return (m.Not(conditions[0]),)
+    return (m.EitherOf(tuple((m.Not(condition),) for condition in conditions)),)
+
+
+def _for_each(target: Any, make: Any) -> Any:
+    return tuple(make(one) for one in target) if isinstance(target, tuple) else make(target)

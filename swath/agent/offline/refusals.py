@@ -1,0 +1,142 @@
+"""What the planner says when it does not answer: what it did not understand, why, and what it can answer instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece
+from swath.agent.offline.words import Word
+
+_REASONS: tuple[tuple[str, str], ...] = (
+    (
+        "will would forecast predict prediction future tomorrow upcoming expected next-year soon projected",
+        "It asks about the future; an image shows one moment, and only what is in it can be measured.",
+    ),
+    (
+        "own owns owner owned owners belongs whose landlord tenant proprietor lives resident residents",
+        "It asks who owns or uses something; pixels do not tell.",
+    ),
+    (
+        "price prices cost costs worth value valued expensive cheap rent euros dollars usd eur pounds premium tax",
+        "It asks for a price or a value in money; an image holds none.",
+    ),
+    (
+        "changed change changes since before after ago year years month months grown lost gained shrunk deforestation "
+        "growth decrease decreased increase increased expanded disappeared new newly old built trend history historical "
+        "previously formerly used earlier demolished was were became",
+        "It asks about change over time; this image shows one moment (give a second one with --before and --after).",
+    ),
+    (
+        "country city address street-name called name named postcode located-in coordinates latitude longitude region-name "
+        "who when person people population inhabitants",
+        "It asks for a name, a place or people, which are not classes that can be measured.",
+    ),
+    (
+        "tall taller tallest height heights high higher highest elevation elevations altitude storey storeys stories "
+        "floors steep steepest slope deep deeper deepest depth volume relief",
+        "It asks for heights; they need a height raster (give one with --dsm and --dtm, --ndsm or --dem).",
+    ),
+    (
+        "colour color colours colors red blue yellow white black grey gray brown orange pink purple bright dark look "
+        "looks shiny texture material style shape",
+        "It asks what something looks like; only classes, areas, numbers and distances are measured here.",
+    ),
+    (
+        "beautiful ugly nice good bad best worst should better recommend suitable safe dangerous why reason opinion think "
+        "pretty important healthy quality likely probably",
+        "It asks for a judgement; only what can be measured is answered.",
+    ),
+    (
+        "where position location",
+        "It asks for a place; ask for a number, a size, a share or a distance instead.",
+    ),
+    (
+        "kwh mwh gwh energy annual yearly daily",
+        "It asks for energy over time, which needs the hours of sun; the peak power in kW can be computed.",
+    ),
+)
+_TEMPLATES: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"PERCENT", "COVERAGE", "COVER"}), "What percentage of the image is {0}?"),
+    (frozenset({"DISTANCE", "NEAREST", "FARTHEST", "APART"}), "How far is the nearest {0} from {1}, in metres?"),
+    (frozenset({"WITHIN", "NEAR", "CLOSER", "BEYOND"}), "How many {0} regions are within 100 m of {1}?"),
+    (frozenset({"STATISTIC"}), "What is the average area of the {0} regions, in square metres?"),
+    (frozenset({"TIMES", "RATIO", "THAN", "OR"}), "Is there more {0} than {1}?"),
+    (frozenset({"ISTHERE", "PRESENT", "ANY"}), "Is there any {0}?"),
+    (frozenset({"FRAGOR", "CONNECTED", "FRAGMENTED"}), "Is the {0} connected or fragmented?"),
+    (frozenset({"PERIMETER", "SHORE", "LENGTH"}), "What is the perimeter of the {0}, in metres?"),
+    (frozenset({"POWER", "PUNIT"}), "How much power could the {0} generate?"),
+    (frozenset({"HOWMANY"}), "How many {0} regions are there?"),
+    (frozenset(), "What is the total area of {0}, in hectares?"),
+)
+
+
+def reason_for(words: Sequence[Word]) -> str | None:
+    """Why questions with such words cannot be measured; None where the words are of no such kind."""
+    texts = {word.text for word in words}
+    for triggers, reason in _REASONS:
+        if texts & set(triggers.split()):
+            return reason
+    years = [word for word in words if word.number and word.text.isdigit() and 1900 <= int(word.text) <= 2100]
+    return _REASONS[3][1] if years else None
+
+
+def unknown_class(piece: Piece, classes: Sequence[str]) -> str:
+    """The sentence for a class that the source does not know."""
+    return (
+        f'"{piece.text}" is not a class that the source of classes knows on this image; it knows {listed(classes)}. '
+        "Next: ask about one of these, or give the class with --layer NAME=FILE."
+    )
+
+
+def not_understood(
+    text: str, pieces: Sequence[Piece], at: int, words: Sequence[Word], classes: Sequence[str]
+) -> str:
+    """The sentence for a question that is no sentence of the grammar.
+
+    Args:
+        text: the normalised question.
+        pieces: its pieces.
+        at: the first piece that fits no reading.
+        words: its words.
+        classes: the scene's classes.
+    """
+    foreign = next((piece for piece in pieces if piece.kind == FOREIGN), None)
+    unknown = [piece for piece in pieces if piece.kind == UNKNOWN]
+    left = [word for word in words if any(piece.start <= word.start < piece.end for piece in unknown)]
+    reason = reason_for(left) or reason_for(words)
+    if foreign is not None and reason_for(left) is None:
+        return unknown_class(foreign, classes)
+    quoted = _quote(text, pieces, at, unknown)
+    why = f" {reason}" if reason else ""
+    return f"Not understood: {quoted}.{why} It can answer, for example: {nearest_question(pieces, classes)}"
+
+
+def _quote(text: str, pieces: Sequence[Piece], at: int, unknown: Sequence[Piece]) -> str:
+    if unknown:
+        first = unknown[0]
+        last = first
+        for piece in unknown[1:]:
+            if text[last.end : piece.start].strip(" ,.;:-") == "":
+                last = piece
+        return f'"{_short(text[first.start : last.end])}"'
+    if at >= len(pieces):
+        return f'what is asked in "{_short(text)}"'
+    return f'"{_short(text[pieces[at].start :])}"'
+
+
+def _short(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def nearest_question(pieces: Sequence[Piece], classes: Sequence[str]) -> str:
+    """A question like this one that can be answered, about the same classes."""
+    named = [name for piece in pieces if piece.kind == "CLASS" for name in piece.value.names]
+    wanted = [*dict.fromkeys([*named, *classes]), "water", "building"]
+    kinds = {piece.kind for piece in pieces}
+    template = next(template for triggers, template in _TEMPLATES if not triggers or triggers & kinds)
+    return f'"{template.format(*wanted)}"'
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a row."""
+    return ", ".join(names) if names else "none"

@@ -1,0 +1,229 @@
+"""The last line of a program: the value in the unit asked for, its kind, its evidence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from swath.agent.offline import meaning as m
+from swath.agent.offline.numbers import units
+from swath.agent.offline.program import IMAGE_FACTS, Writer, plain
+from swath.agent.offline.settle import all_things_in, parts_in, things_in
+from swath.segment import vocabulary
+
+_SMALL = frozenset({"building", "house", "warehouse", "solar", "vehicle", "car", "truck", "ship", "aircraft", "tank"})
+"""Concepts whose single objects people give in square metres."""
+_TIMES_TEN = {"ha": "10_000", "km2": "1_000_000", "km": "1000", "MW": "1000"}
+
+
+def written(question: m.Question, *, ground_known: bool) -> tuple[str, str | None, tuple[str, ...]]:
+    """The program of a question, the unit of its answer, and notes on the unit.
+
+    Args:
+        question: settled.
+        ground_known: whether the pixel size on the ground is known; without it, areas that are only compared with one
+            another are counted in pixels.
+    """
+    writer = Writer(by_pixels=not ground_known and _only_compares(question.answer))
+    answer = question.answer
+    if isinstance(answer, m.Choice):
+        return _choice(writer, answer), None, ()
+    if isinstance(answer, m.Fragmentation):
+        regions = writer.regions(answer.thing)
+        return _ended(writer, f'reply(fragmentation({regions}), kind="category", objects={regions})'), None, ()
+    if isinstance(answer, m.PresentClasses):
+        return _present(writer, question), None, ()
+    if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied):
+        return _claim(writer, answer), None, ()
+    if isinstance(answer, m.Several):
+        return _several(writer, question, answer)
+    return _number(writer, question, answer)
+
+
+def _ended(writer: Writer, reply: str) -> str:
+    return "\n".join([*writer.lines, reply]) + "\n"
+
+
+def _only_compares(answer: Any) -> bool:
+    """Whether areas occur only in ratios, comparisons with one another and choices."""
+    if isinstance(answer, m.AllOf | m.AnyOf):
+        return all(_only_compares(claim) for claim in answer.claims)
+    if isinstance(answer, m.Denied):
+        return _only_compares(answer.claim)
+    if isinstance(answer, m.Ratio):
+        return not isinstance(answer.b, m.Count) or isinstance(answer.a, m.Count)
+    return isinstance(answer, m.Choice | m.Exists) or (
+        isinstance(answer, m.Compared) and not isinstance(answer.right, m.Amount)
+    )
+
+
+def _claim(writer: Writer, claim: m.Claim) -> str:
+    holds = writer.claim(claim)
+    thing = next(things_in(claim), None)
+    evidence = f", objects={writer.extent(thing)}" if thing else ""
+    return _ended(writer, f'reply({holds}, kind="boolean"{evidence})')
+
+
+def _choice(writer: Writer, choice: m.Choice) -> str:
+    sign = ">" if choice.most else "<"
+    rows = []
+    for name, measure in zip(choice.names, choice.measures, strict=True):
+        extent = _evidence(writer, measure)
+        rows.append(f'    ("{name}", {writer.named(measure)}, {extent}),')
+    writer.lines += ["options = [", *rows, "]", "best = options[0]", "for option in options[1:]:"]
+    writer.lines += [f"    if option[1] {sign} best[1]:", "        best = option"]
+    writer.lines += ["ties = [option for option in options if option[1] == best[1]]"]
+    writer.lines += ['answer = best[0] if len(ties) == 1 else "neither"' if len(choice.names) == 2 else
+                     'answer = " and ".join([option[0] for option in ties])']  # fmt: skip
+    return _ended(writer, 'reply(answer, kind="category", objects=best[2])')
+
+
+def _present(writer: Writer, question: m.Question) -> str:
+    names = ", ".join(f'"{name}"' for name in question.classes)
+    writer.lines.append(f"found = [name for name in [{names}] if area_px(segment(name)) > 0]")
+    return _ended(writer, 'reply(", ".join(found) if found else "none", kind="text", objects=whole_image())')
+
+
+def _several(writer: Writer, question: m.Question, several: m.Several) -> tuple[str, str | None, tuple[str, ...]]:
+    shown: list[str] = []
+    found: list[str | None] = []
+    notes: tuple[str, ...] = ()
+    for measure in several.measures:
+        unit, note = unit_of(replace(question, answer=measure), measure)
+        shown.append(writer.let("part", converted(writer.value(measure), measure, unit)))
+        found.append(unit)
+        notes += note
+    if len(set(found)) > 1:
+        raise DifferentUnits
+    evidence = _evidence(writer, several.measures[-1])
+    unit = found[0]
+    said = f', unit="{unit}"' if unit not in (None, "count") else ""
+    return _ended(writer, f'reply([{", ".join(shown)}], kind="ranking"{said}, objects={evidence})'), unit, notes
+
+
+class DifferentUnits(Exception):
+    """Two numbers were asked for that have no common unit."""
+
+
+def _number(writer: Writer, question: m.Question, measure: m.Measure) -> tuple[str, str | None, tuple[str, ...]]:
+    unit, notes = unit_of(question, measure)
+    kind = _kind(measure)
+    value = converted(writer.value(measure), measure, unit)
+    if value.count("(") > 1 or " " in value:
+        value = writer.let(_result_name(measure, unit), value)
+    said = f', unit="{unit}"' if kind == "quantity" else ""
+    evidence = _evidence(writer, measure)
+    objects = f", objects={evidence}" if evidence else ""
+    return _ended(writer, f'reply({value}, kind="{kind}"{said}{objects})'), unit, notes
+
+
+def _kind(measure: m.Measure) -> str:
+    if isinstance(measure, m.Count) or (isinstance(measure, m.ImageFact) and measure.name == "bands"):
+        return "count"
+    return "percent" if isinstance(measure, m.Share) else "quantity"
+
+
+def _result_name(measure: m.Measure, unit: str | None) -> str:
+    name = {m.Area: "area", m.Share: "percent", m.Distance: "distance", m.AreaStatistic: "size"}.get(type(measure), "result")
+    return f"{name}_{(unit or '').replace(' ', '_')}".rstrip("_") if name != "percent" else name
+
+
+def _evidence(writer: Writer, measure: Any) -> str:
+    """The handle that stands behind a number."""
+    if isinstance(measure, m.Count | m.AreaStatistic | m.Density):
+        return writer.regions(measure.thing)
+    if isinstance(measure, m.Share) and measure.by_count:
+        return writer.regions(measure.part)
+    if isinstance(measure, m.Share):
+        return writer.mask(measure.part) if measure.whole else writer.extent(measure.part)
+    if isinstance(measure, m.ImageFact):
+        return "whole_image()" if measure.name == "area" else ""
+    if isinstance(measure, m.Distance) and measure.statistic:
+        return writer.regions(measure.a)
+    thing = next(things_in(measure))
+    return writer.extent(thing)
+
+
+# ---------------------------------------------------------------------- units
+SI_OF: dict[type, str] = {
+    m.Count: "count", m.Share: "percent", m.Perimeter: "m", m.Distance: "m", m.Power: "kW", m.Ratio: "ratio",
+    m.Density: "per km2",
+}  # fmt: skip
+
+
+def unit_of(question: m.Question, measure: m.Measure) -> tuple[str | None, tuple[str, ...]]:
+    """The unit of an answer, and a note where it was chosen for the person.
+
+    Raises:
+        WrongUnit: the unit asked for does not fit what is measured.
+    """
+    asked = question.unit
+    si = si_unit(measure)
+    dimension = units()[si].dimension if si in units() else si
+    if asked is not None:
+        fits = units()[asked].dimension if asked in units() else "per km2"
+        if fits == dimension or (fits == "share" and si == "percent"):
+            return asked, ()
+        if not (fits == "share" and si in ("ratio", "percent")):
+            raise WrongUnit(asked)
+        return "percent", ()
+    if dimension not in ("area", "length"):
+        return si, ()
+    typed = _typed_unit(question.answer, dimension)
+    if typed:
+        return typed, ()
+    chosen = _usual(measure) if dimension == "area" else "m"
+    names = {"m2": "square metres", "ha": "hectares"}
+    return chosen, (f"In {names[chosen]}, as the question names no unit.",) if chosen in names else ()
+
+
+class WrongUnit(Exception):
+    """The unit asked for does not fit what is measured."""
+
+
+def si_unit(measure: m.Measure) -> str:
+    """The unit of a measure's value in the program."""
+    if isinstance(measure, m.Area | m.AreaStatistic):
+        return "px" if measure.in_pixels else "m2"
+    if isinstance(measure, m.ImageFact):
+        return IMAGE_FACTS[measure.name][1]
+    if isinstance(measure, m.Difference):
+        return si_unit(measure.a)
+    if isinstance(measure, m.Times):
+        return si_unit(measure.of)
+    if isinstance(measure, m.Ratio) and isinstance(measure.b, m.Count) and isinstance(measure.a, m.Area):
+        return "m2"
+    return SI_OF[type(measure)]
+
+
+def _typed_unit(answer: Any, dimension: str) -> str | None:
+    """The unit of the first amount of the dimension that the question holds."""
+    for part in parts_in(answer):
+        if isinstance(part, m.Amount) and part.key and units()[part.key].dimension == dimension:
+            return part.key
+    return None
+
+
+def _usual(measure: m.Measure) -> str:
+    """Square metres for single objects of small things, hectares for covers."""
+    things = list(all_things_in(measure))
+    small = all(
+        vocabulary.concept_of(word.word) in _SMALL for thing in things[:1] for word in thing.classes
+    )
+    return "m2" if small and things else "ha"
+
+
+def converted(value: str, measure: m.Measure, unit: str | None) -> str:
+    """An expression in SI units in the unit of the answer."""
+    si = si_unit(measure)
+    if unit in (None, si):
+        return value
+    if si == "ratio" and unit == "percent":
+        return f"100 * {value}"
+    if unit.startswith("per "):
+        return f"{value} * {plain(units()[unit[4:]].size / units()['km2'].size)}"
+    if " - " in value and not value.startswith("abs("):
+        value = f"({value})"
+    if unit in _TIMES_TEN:
+        return f"{value} / {_TIMES_TEN[unit]}"
+    return f'convert({value}, from_unit="{si}", to_unit="{unit}")'

@@ -1,0 +1,213 @@
+"""Says in one plain phrase what a program measures: "buildings larger than 0.008 ha within 30 m of road"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from swath.agent.offline import meaning as m
+from swath.agent.offline.numbers import units
+from swath.agent.offline.program import IMAGE_FACTS
+from swath.segment import vocabulary
+
+_STATISTICS = {"mean": "average", "median": "median", "std": "standard deviation of the", "min": "smallest", "max": "largest"}
+_OPERATORS = {">": "more than", ">=": "at least", "<": "less than", "<=": "at most", "==": "equal to"}
+_PARTS = {"north": "northern half", "south": "southern half", "east": "eastern half", "west": "western half"}
+_PARTS |= {"top": "upper half", "bottom": "lower half", "left": "left half", "right": "right half"}
+
+
+def reading(answer: m.Answer) -> str:
+    """What is measured, as a noun phrase."""
+    if isinstance(answer, m.Choice):
+        superlative = "most" if answer.most else "least"
+        return f"which has {superlative}: " + " or ".join(
+            dict.fromkeys(f"{number(measure)}" for measure in answer.measures)
+        )
+    if isinstance(answer, m.Fragmentation):
+        return f"whether the {thing(answer.thing)} is one connected region or several"
+    if isinstance(answer, m.PresentClasses):
+        return "classes that occur in the image"
+    if isinstance(answer, m.Several):
+        return "; ".join(number(measure) for measure in answer.measures)
+    if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied):
+        return f"whether {claim(answer)}"
+    return number(answer)
+
+
+def claim(of: m.Claim) -> str:
+    """A claim as a clause."""
+    if isinstance(of, m.Exists):
+        return f"there is {thing(of.thing)}"
+    if isinstance(of, m.Compared):
+        right = amount(of.right) if isinstance(of.right, m.Amount) else f"the {number(of.right)}"
+        return f"the {number(of.left)} is {_OPERATORS[of.operator]} {right}"
+    if isinstance(of, m.Connected):
+        return f"the {thing(of.thing)} is one connected region"
+    if isinstance(of, m.Denied):
+        return f"it is not so that {claim(of.claim)}"
+    word = " and " if isinstance(of, m.AllOf) else " or "
+    return word.join(claim(one) for one in of.claims)
+
+
+def number(measure: m.Measure) -> str:
+    """A measure as a noun phrase without an article."""
+    if isinstance(measure, m.Count):
+        return f"number of {things(measure.thing)}"
+    if isinstance(measure, m.Area):
+        return f"{'pixel count' if measure.in_pixels else 'area'} of {thing(measure.thing)}"
+    if isinstance(measure, m.Share):
+        return _share(measure)
+    if isinstance(measure, m.AreaStatistic):
+        return f"{_STATISTICS[measure.statistic]} area of {things(measure.thing)}"
+    if isinstance(measure, m.Perimeter):
+        return f"length of the outline of {thing(measure.thing)}"
+    if isinstance(measure, m.Distance):
+        which = {None: "shortest", "mean": "average", "max": "largest"}.get(measure.statistic, measure.statistic)
+        return f"{which} distance from {thing(measure.a)} to {thing(measure.b)}"
+    return _other_number(measure)
+
+
+def _share(share: m.Share) -> str:
+    if share.by_count and isinstance(share.whole, m.Thing):
+        return f"share, by number, of {things(share.part)} among {things(share.whole)}"
+    if share.whole is None:
+        return f"share of the image that is {thing(share.part)}"
+    whole = f"the {part_words(share.whole.part)}" if isinstance(share.whole, m.InPart) else f"the {thing(share.whole)}"
+    return f"share of {whole} that is {thing(share.part)}"
+
+
+def _other_number(measure: m.Measure) -> str:
+    if isinstance(measure, m.Density):
+        per = f"area of {thing(measure.whole)}" if measure.whole else "area of the image"
+        return f"number of {things(measure.thing)} per {per}"
+    if isinstance(measure, m.Power):
+        irradiance = measure.irradiance if measure.irradiance is not None else Decimal(1000)
+        efficiency = measure.efficiency if measure.efficiency is not None else Decimal("0.2")
+        return (
+            f"peak power of {thing(measure.thing)} at {_digits(irradiance)} W/m2 "
+            f"and an efficiency of {_digits(efficiency)}"
+        )
+    if isinstance(measure, m.ImageFact):
+        return IMAGE_FACTS[measure.name][2]
+    if isinstance(measure, m.Times):
+        return f"{_digits(measure.factor)} times the {number(measure.of)}"
+    if isinstance(measure, m.Ratio):
+        return f"{number(measure.a)} divided by the {number(measure.b)}"
+    if isinstance(measure, m.Difference):
+        if measure.absolute:
+            return f"difference between the {number(measure.a)} and the {number(measure.b)}"
+        return f"{number(measure.a)} less the {number(measure.b)}"
+    raise TypeError(f"no words for {type(measure).__name__}")
+
+
+def thing(of: m.Thing) -> str:
+    """A thing as a cover: "vegetation within 30 m of road"."""
+    if of.picked or any(isinstance(step, m.Size) for step in of.steps):
+        return things(of)
+    return _narrowed(_names(of, plural=False), of.steps)
+
+
+def things(of: m.Thing) -> str:
+    """A thing as objects: "buildings larger than 0.008 ha"."""
+    picks = [step for step in of.steps if isinstance(step, m.Pick)]
+    before = of.steps if not picks else of.steps[: of.steps.index(picks[0])]
+    after = () if not picks else of.steps[of.steps.index(picks[0]) + 1 :]
+    single = bool(picks) and picks[0].n == 1 or any("nth" in pick.which for pick in picks)
+    said = _narrowed(_names(of, plural=not single), before)
+    for pick in picks:
+        said = _picked(pick, said)
+    return _narrowed(said, tuple(step for step in after if not isinstance(step, m.Pick)))
+
+
+def _picked(pick: m.Pick, said: str) -> str:
+    if pick.target is not None:
+        return f"{said} {pick.which} {'to' if pick.which == 'nearest' else 'from'} {thing(pick.target)}"
+    if pick.which.startswith("nth"):
+        return f"{_ordinal(pick.n)} {pick.which.removeprefix('nth ')} {said}".replace("first ", "")
+    return f"{pick.which} {said}" if pick.n == 1 else f"{pick.n} {pick.which} {said}"
+
+
+def _ordinal(n: int) -> str:
+    words = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+    return words[n - 1] if 1 <= n <= len(words) else f"{n}th"
+
+
+def _names(of: m.Thing, *, plural: bool) -> str:
+    words = [_joined(word.names) for word in of.classes]
+    if plural:
+        words = [_many(word, names) for word, names in zip(words, (word.names for word in of.classes), strict=True)]
+    said = _joined(words)
+    if of.inverted:
+        said = f"everything but {said}"
+    if of.without:
+        said += f" without {_joined([name for word in of.without for name in word.names])}"
+    return said
+
+
+def _many(word: str, names: Sequence[str]) -> str:
+    """The plural of a class name: "buildings"; "water regions" for what has none."""
+    if len(names) == 1 and vocabulary.concept_of(word) in ("building", "house", "warehouse", "solar", "car", "ship", "lake"):
+        return f"{word}s" if not word.endswith("s") else word
+    return f"{word} regions"
+
+
+def _joined(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _narrowed(said: str, steps: Sequence[m.Step]) -> str:
+    return " ".join([said, *(_step(step) for step in steps)])
+
+
+def _step(step: m.Step) -> str:
+    if isinstance(step, m.Size):
+        return _range(step.low, step.high, ("larger than", "at least", "smaller than", "at most"))
+    if isinstance(step, m.Near):
+        words = ("further than", "at least", "closer than", "within")
+        said = _range(step.low, step.high, words)
+        return f"{said} {'of' if said.startswith('within') and step.low is None else 'from'} {thing(step.target)}"
+    if isinstance(step, m.Touching):
+        return f"touching {thing(step.target)}"
+    if isinstance(step, m.Inside):
+        return f"in {thing(step.target)}"
+    if isinstance(step, m.InPart):
+        return f"in the {part_words(step.part)}"
+    if isinstance(step, m.Not):
+        return f"not {_step(step.step)}"
+    if isinstance(step, m.EitherOf):
+        return " or ".join(" ".join(_step(one) for one in option) for option in step.options)
+    return step.which
+
+
+def _range(low: m.Bound | None, high: m.Bound | None, words: tuple[str, str, str, str]) -> str:
+    over, at_least, under, at_most = words
+    if low and high and low.inclusive and high.inclusive:
+        return f"between {_limit(low.limit)} and {_limit(high.limit)}"
+    said = []
+    if low:
+        said.append(f"{at_least if low.inclusive else over} {_limit(low.limit)}")
+    if high:
+        said.append(f"{at_most if high.inclusive else under} {_limit(high.limit)}")
+    return " and ".join(said)
+
+
+def _limit(limit: m.Amount | Any) -> str:
+    return amount(limit) if isinstance(limit, m.Amount) else f"the {number(limit)}"
+
+
+def amount(of: m.Amount) -> str:
+    """An amount in the unit in which it was typed."""
+    if not of.key:
+        return f"{_digits(of.value)}{' %' if of.unit == 'percent' else ''}"
+    unit = units()[of.key]
+    return f"{_digits(of.value / unit.size)} {'%' if of.key == 'percent' else of.key}"
+
+
+def _digits(value: Decimal) -> str:
+    return f"{value.normalize():f}" if value == round(value, 9) else f"{value:.6g}"
+
+
+def part_words(part: str) -> str:
+    """ "northern half", "north-west quadrant"."""
+    return _PARTS.get(part, f"{part} quadrant")

@@ -1,0 +1,465 @@
+"""Settles what the words left open: who "they" are, what is compared, what a share is of; and says so in notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any
+
+from swath.agent.offline import answers as a
+from swath.agent.offline import meaning as m
+from swath.agent.offline.reader import Assumption, Context, Filter, Restated, Risk, Vague
+from swath.segment import vocabulary
+
+STEPS = (m.Size, m.Near, m.Touching, m.Inside, m.InPart, m.Not, m.EitherOf, m.Pick, Vague, Risk)
+_RISKS = {"flood": ("water",), "water access": ("water",), "fire": ("forest", "vegetation")}
+_QUADRANTS = ("north-west", "north-east", "south-west", "south-east")
+_OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
+_OPPOSITE |= {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
+
+
+class CannotSettle(Exception):
+    """Something is left open that must not be guessed.
+
+    Attributes:
+        why: one sentence that says what is missing.
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+@dataclass
+class Settler:
+    """Settles one question.
+
+    Attributes:
+        classes: the scene's classes.
+        unit: key of the unit asked for.
+        notes: what was chosen, for people.
+    """
+
+    classes: tuple[str, ...]
+    unit: str | None
+    notes: list[str] = field(default_factory=list)
+
+    def settle(self, parsed: a.Parsed) -> m.Question:
+        """The question's meaning.
+
+        Raises:
+            CannotSettle: something is left open that must not be guessed.
+        """
+        around = (*parsed.leads, *parsed.tails)
+        subject = next((node.thing for node in reversed(around) if isinstance(node, Context)), None)
+        core = self._named(parsed.core, subject)
+        for node in around:
+            core = self._surrounded(core, node, self._named(node, subject))
+        for thing in things_in(core):
+            self._check(thing)
+        answer = self._in_unit(self._resolved(core))
+        self._note_words(answer)
+        return m.Question(answer, self.unit, tuple(dict.fromkeys(self.notes)), self.classes)
+
+    # ------------------------------------------------------------------ who is meant
+    def _named(self, node: Any, subject: m.Thing | None) -> Any:
+        """ "They" and risks replaced by what they stand for."""
+        if isinstance(node, m.Several):
+            first = self._named(node.measures[0], subject)
+            later = next(things_in(first), subject)
+            return m.Several((first, *(self._named(other, later) for other in node.measures[1:])))
+        if isinstance(node, m.Power) and _is_they(node.thing) and subject is None:
+            return m.Power(self._of_concept("solar", "solar panels"))
+        if isinstance(node, m.Perimeter) and node.thing == m.Thing(inverted=True):
+            return m.Perimeter(subject or self._of_concept("water", "water"))
+        return rebuilt(node, lambda part: self._part_named(part, subject))
+
+    def _part_named(self, part: Any, subject: m.Thing | None) -> Any:
+        if isinstance(part, Vague):
+            raise CannotSettle(f'"{part.words}" needs a distance, such as "within 100 m of".')
+        if isinstance(part, Risk):
+            return m.Near(self._at_risk(part.kind), high=m.Bound(part.distance, True))
+        if not isinstance(part, m.Thing):
+            return None
+        if _is_they(part):
+            if subject is None:
+                raise CannotSettle("It does not say what is to be measured.")
+            return replace(subject, steps=(*subject.steps, *self._steps_named(part.steps, subject)))
+        return replace(part, steps=self._steps_named(part.steps, replace(part, steps=())))
+
+    def _steps_named(self, steps: Sequence[Any], subject: m.Thing) -> tuple[Any, ...]:
+        return tuple(self._named(step, subject) for step in steps)
+
+    def _at_risk(self, kind: str) -> m.Thing:
+        return self._of_concept(*_RISKS[kind])
+
+    def _of_concept(self, *words: str) -> m.Thing:
+        for word in words:
+            names = vocabulary.matches(word, self.classes)
+            if names:
+                return m.Thing((m.ClassWord(names, names[0]),))
+        raise CannotSettle(f"The source of classes does not know {words[-1]}.")
+
+    def _check(self, thing: m.Thing) -> None:
+        if not thing.classes:
+            raise CannotSettle("It does not say what is to be measured.")
+
+    # ------------------------------------------------------------------ clauses around the question
+    def _surrounded(self, core: Any, node: Any, named: Any) -> Any:
+        if isinstance(named, Filter):
+            only = named.only.classes if named.only and named.only.classes else None
+            return self._applied(core, lambda thing: before_pick(thing, *named.sizes), only, targets=False)
+        if isinstance(named, Restated):
+            sizes = named.thing.steps
+            return self._applied(core, lambda thing: before_pick(thing, *sizes), named.thing.classes, targets=True)
+        if isinstance(named, m.InPart):
+            return self._placed(core, named)
+        if isinstance(named, Assumption):
+            return self._assumed(core, named)
+        return core
+
+    def _applied(
+        self,
+        core: Any,
+        change: Callable[[m.Thing], m.Thing],
+        only: tuple[m.ClassWord, ...] | None,
+        *,
+        targets: bool,
+    ) -> Any:
+        applied: list[m.Thing] = []
+
+        def changed(part: Any) -> Any:
+            if not isinstance(part, m.Thing):
+                return part if isinstance(part, STEPS) and not targets else None
+            mine = only is None or bool(_names(part.classes) & _names(only))
+            if targets:
+                part = replace(part, steps=tuple(rebuilt(step, changed) for step in part.steps))
+            if mine:
+                applied.append(part)
+            return change(part) if mine else part
+
+        result = rebuilt(core, changed)
+        if not applied:
+            raise CannotSettle("It limits the size of something that it does not measure.")
+        return result
+
+    def _placed(self, core: Any, place: m.InPart) -> Any:
+        def changed(part: Any) -> Any:
+            if isinstance(part, a.ShareAsked):
+                if part.of_image:
+                    self.notes.append(f"The percentage is of the {place.part} part, not of the whole image.")
+                return m.Share(before_pick(part.part, place), place)
+            if isinstance(part, m.ImageFact):
+                raise CannotSettle("Facts about the image are about the whole image.")
+            if isinstance(part, m.Thing):
+                return before_pick(part, place)
+            return part if isinstance(part, STEPS) else None
+
+        return rebuilt(core, changed)
+
+    def _assumed(self, core: Any, assumption: Assumption) -> Any:
+        def changed(part: Any) -> Any:
+            if isinstance(part, m.Power):
+                return replace(
+                    part,
+                    irradiance=assumption.irradiance or part.irradiance,
+                    efficiency=assumption.efficiency or part.efficiency,
+                )
+            return None
+
+        if not any(isinstance(part, m.Power) for part in parts_in(core)):
+            raise CannotSettle("It gives constants of solar power, but asks for something else.")
+        return rebuilt(core, changed)
+
+    # ------------------------------------------------------------------ what is measured
+    def _resolved(self, node: Any) -> Any:
+        """The answer with every open choice made."""
+        handler = {
+            a.ShareAsked: self._share, a.ComparedAsked: self._compared, a.RatioAsked: self._ratio,
+            a.ChoiceAsked: self._choice, a.Dominant: self._dominant, a.SideAsked: self._side,
+            a.WhereAsked: self._where, a.Between: self._between, a.DensityAsked: self._density,
+        }.get(type(node))  # fmt: skip
+        if handler:
+            return handler(node)
+        if isinstance(node, m.AllOf | m.AnyOf):
+            return type(node)(tuple(self._resolved(claim) for claim in node.claims))
+        if isinstance(node, m.Several):
+            return m.Several(tuple(self._resolved(measure) for measure in node.measures))
+        if isinstance(node, m.Compared):
+            right = node.right if isinstance(node.right, m.Amount) else self._resolved(node.right)
+            return m.Compared(self._resolved(node.left), node.operator, right)
+        if isinstance(node, m.Share) and isinstance(node.whole, m.Thing):
+            self._note_share(node)
+        return node
+
+    def _note_share(self, share: m.Share) -> None:
+        if share.by_count:
+            self.notes.append("The percentage is of their number, not of their area.")
+
+    def _share(self, asked: a.ShareAsked) -> m.Share:
+        thing = asked.part
+        places = [step for step in thing.steps if isinstance(step, m.InPart)]
+        others = [step for step in thing.steps if not isinstance(step, m.InPart | m.Pick)]
+        if asked.of_image:
+            if places:
+                self.notes.append("The percentage is of the whole image.")
+            return m.Share(thing)
+        if others and not thing.picked:
+            whole = replace(thing, steps=tuple(places))
+            share = m.Share(thing, whole, thing.countable and not thing.areal)
+            if not share.by_count:
+                self.notes.append('The percentage is of that class; say "of the image" for the image\'s share.')
+            self._note_share(share)
+            return share
+        return m.Share(thing, places[0] if places and not thing.picked else None)
+
+    def _compared(self, asked: a.ComparedAsked) -> m.Compared:
+        if asked.amount is not None:
+            return m.Compared(self._against(asked.operands[0], asked.amount), asked.operator, asked.amount)
+        left, right = self._alike(asked.operands, more=asked.more)
+        if asked.factor is not None:
+            right = m.Times(asked.factor, right)
+        return m.Compared(left, asked.operator, right)
+
+    def _against(self, operand: Any, amount: m.Amount) -> Any:
+        """The measure of an operand that an amount can be held against."""
+        if not isinstance(operand, m.Thing):
+            measure = self._resolved(operand)
+            if isinstance(measure, m.Area) and amount.unit == "percent":
+                return m.Share(measure.thing)
+            self._check_units(measure, amount)
+            return measure
+        if amount.unit == "m2":
+            return m.Area(operand)
+        if amount.unit == "px":
+            return m.Area(operand, in_pixels=True)
+        if amount.unit == "percent":
+            return self._share(a.ShareAsked(operand, of_image=True))
+        if amount.unit == "":
+            return m.Count(operand)
+        raise CannotSettle(f"It does not say what of it is to be compared with {amount.said}.")
+
+    def _check_units(self, measure: Any, amount: m.Amount) -> None:
+        """Refuse what cannot be compared, such as a distance with hectares."""
+        if amount.unit not in UNIT_OF.get(type(measure), (amount.unit,)):
+            raise CannotSettle(f"{amount.said} is not a limit for what is measured.")
+
+    def _alike(self, operands: Sequence[Any], *, more: bool) -> list[Any]:
+        """Operands measured in the same way."""
+        measures = [self._resolved(operand) for operand in operands if not isinstance(operand, m.Thing)]
+        things = [operand for operand in operands if isinstance(operand, m.Thing)]
+        if not measures:
+            kind = self._kind_of(things, more=more)
+            return [kind(thing) for thing in operands]
+        sample = measures[0]
+        found = iter(measures)
+        alike = [next(found) if not isinstance(operand, m.Thing) else like(sample, operand) for operand in operands]
+        if len({_dimension(measure) for measure in alike}) > 1:
+            raise CannotSettle("It compares different kinds of measurements.")
+        return alike
+
+    def _kind_of(self, things: Sequence[m.Thing], *, more: bool) -> type[m.Count] | type[m.Area]:
+        by_number = all(thing.countable and not thing.areal and not thing.picked for thing in things)
+        if more and by_number:
+            self.notes.append("They are compared by number; say \"area\" to compare their areas.")
+            return m.Count
+        if any(thing.countable and not thing.areal and not thing.picked for thing in things):
+            self.notes.append("They are compared by area.")
+        return m.Area
+
+    def _ratio(self, asked: a.RatioAsked) -> m.Ratio | m.Difference:
+        left, right = self._alike(asked.operands, more=asked.more)
+        if self.unit == "percent" and asked.difference:
+            left, right = (m.Share(one.thing) if isinstance(one, m.Area) else one for one in (left, right))
+        return m.Difference(left, right, asked.absolute) if asked.difference else m.Ratio(left, right)
+
+    def _choice(self, asked: a.ChoiceAsked) -> m.Choice:
+        measures = self._alike(asked.operands, more=asked.more)
+        things = [next(things_in(measure)) for measure in measures]
+        names = tuple(" and ".join(name for word in thing.classes for name in word.names) for thing in things)
+        if len(set(names)) < len(names):
+            names = tuple(_place_name(thing) or name for thing, name in zip(things, names, strict=True))
+        if len(set(names)) < len(names):
+            raise CannotSettle("What it compares has the same name.")
+        return m.Choice(names, tuple(measures), asked.most)
+
+    def _dominant(self, asked: a.Dominant) -> m.Choice:
+        areas = tuple(m.Area(m.Thing((m.ClassWord((name,), name),))) for name in self.classes)
+        return m.Choice(self.classes, areas, asked.most)
+
+    def _side(self, asked: a.SideAsked) -> m.Choice:
+        parts = asked.parts or self._parts(asked.word)
+        operand = asked.operand
+        if isinstance(operand, m.Thing):
+            operand = self._kind_of([operand], more=True)(operand)
+        measures = tuple(
+            rebuilt(operand, lambda node, part=part: _placed_thing(node, part))  # type: ignore[misc]
+            for part in parts
+        )
+        return m.Choice(tuple(parts), tuple(self._resolved(measure) for measure in measures), asked.most)
+
+    def _parts(self, word: str) -> tuple[str, ...]:
+        if word.rstrip("s") in ("quadrant", "quarter", "corner"):
+            return _QUADRANTS
+        raise CannotSettle('It does not say which halves, such as "the northern or the southern half".')
+
+    def _where(self, asked: a.WhereAsked) -> m.Claim:
+        sizes = [step for step in asked.conditions if isinstance(step, m.Size)]
+        thing = asked.thing
+        if sizes and (len(sizes) < len(asked.conditions) or (thing.countable and not thing.picked)):
+            raise CannotSettle('It could mean any of them or all of them; say "is any" or "are all".')
+        if sizes:
+            claims = [claim for size in sizes for claim in _size_claims(thing, size)]
+            return claims[0] if len(claims) == 1 else m.AllOf(tuple(claims))
+        if not thing.picked:
+            self.notes.append("Yes where it holds of any part of it.")
+        return m.Exists(thing.having(*asked.conditions))
+
+    def _between(self, asked: a.Between) -> m.AllOf:
+        return m.AllOf((self._compared(asked.low), self._compared(asked.high)))
+
+    def _density(self, asked: a.DensityAsked) -> m.Density:
+        if asked.per is not None:
+            self.unit = f"per {asked.per}"
+        return asked.density
+
+    # ------------------------------------------------------------------ the unit asked for
+    def _in_unit(self, answer: Any) -> Any:
+        if isinstance(answer, m.Ratio) and _dimension_of_unit(self.unit or "") == "area" and _is_plain_ratio(answer):
+            self.unit = None  # "for every hectare of A how many hectares of B"
+        if self.unit == "percent" and isinstance(answer, m.Area):
+            return self._share(a.ShareAsked(answer.thing, of_image=False))
+        if self.unit is not None and isinstance(answer, m.Share) and _dimension_of_unit(self.unit) in ("area", "pixels"):
+            answer = m.Area(answer.part)
+            self.notes = [note for note in self.notes if not note.startswith("The percentage")]
+        if self.unit == "px":
+            answer = rebuilt(answer, _in_pixels)
+        return answer
+
+    def _note_words(self, answer: Any) -> None:
+        for thing in all_things_in(answer):
+            for word in (*thing.classes, *thing.without):
+                names = " and ".join(word.names)
+                if not any(vocabulary.spelt(word.word, (name,)) for name in word.names):
+                    self.notes.append(f'"{word.word}" is read as {names}.')
+
+
+UNIT_OF: dict[type, tuple[str, ...]] = {
+    m.Area: ("m2", "px"), m.AreaStatistic: ("m2", "px"), m.Count: ("",), m.Share: ("percent",), m.Perimeter: ("m",),
+    m.Distance: ("m",), m.Power: ("kW",), m.Ratio: ("",), m.Density: ("",),
+}  # fmt: skip
+"""Units of the amounts that a measure can be held against."""
+
+
+def like(sample: Any, thing: m.Thing) -> Any:
+    """A thing measured as something else was."""
+    if isinstance(sample, m.Count):
+        return m.Count(thing)
+    if isinstance(sample, m.Area | m.AreaStatistic):
+        return m.Area(thing, sample.in_pixels)
+    if isinstance(sample, m.Share):
+        return m.Share(thing, sample.whole)
+    if isinstance(sample, m.Perimeter):
+        return m.Perimeter(thing)
+    if isinstance(sample, m.AreaStatistic):
+        return m.Area(thing)
+    raise CannotSettle("It compares different kinds of measurements.")
+
+
+def before_pick(thing: m.Thing, *steps: Any) -> m.Thing:
+    """A thing with steps that apply before anything is picked of it."""
+    at = next((i for i, step in enumerate(thing.steps) if isinstance(step, m.Pick)), len(thing.steps))
+    return replace(thing, steps=(*thing.steps[:at], *steps, *thing.steps[at:]))
+
+
+def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
+    """A tree with parts replaced: `change` gives the replacement of a part, or None to look inside it."""
+    if isinstance(node, tuple):
+        return tuple(rebuilt(part, change) for part in node)
+    if not is_dataclass(node) or isinstance(node, type):
+        return node
+    changed = change(node)
+    if changed is not None:
+        return changed
+    parts = {entry.name: rebuilt(getattr(node, entry.name), change) for entry in fields(node)}
+    return replace(node, **parts)
+
+
+def parts_in(node: Any) -> Iterator[Any]:
+    """Every part of a tree, the tree itself first."""
+    yield node
+    if isinstance(node, tuple):
+        for part in node:
+            yield from parts_in(part)
+    elif is_dataclass(node) and not isinstance(node, type):
+        for entry in fields(node):
+            yield from parts_in(getattr(node, entry.name))
+
+
+def all_things_in(node: Any) -> Iterator[m.Thing]:
+    """Every thing of a tree, targets of distances included."""
+    return (part for part in parts_in(node) if isinstance(part, m.Thing))
+
+
+def things_in(node: Any) -> Iterator[m.Thing]:
+    """The things that are measured, in order; not what they are near to."""
+    if isinstance(node, m.Thing):
+        yield node
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from things_in(part)
+    elif is_dataclass(node) and not isinstance(node, (type, *STEPS)):
+        for entry in fields(node):
+            yield from things_in(getattr(node, entry.name))
+
+
+def _is_they(thing: m.Thing) -> bool:
+    return not thing.classes and not thing.inverted
+
+
+def _names(words: Sequence[m.ClassWord]) -> set[str]:
+    return {name for word in words for name in word.names}
+
+
+def _placed_thing(node: Any, part: str) -> Any:
+    if isinstance(node, m.Thing):
+        return before_pick(node, m.InPart(part))
+    return node if isinstance(node, STEPS) else None
+
+
+def _place_name(thing: m.Thing) -> str | None:
+    return next((step.part for step in thing.steps if isinstance(step, m.InPart)), None)
+
+
+def _size_claims(thing: m.Thing, size: m.Size) -> list[m.Compared]:
+    claims: list[m.Compared] = []
+    signs: tuple[tuple[m.Bound | None, m.Operator, m.Operator], ...] = ((size.low, ">=", ">"), (size.high, "<=", "<"))
+    for bound, inclusive, exclusive in signs:
+        if bound is not None:
+            in_pixels = isinstance(bound.limit, m.Amount) and bound.limit.unit == "px"
+            sign = inclusive if bound.inclusive else exclusive
+            claims.append(m.Compared(m.Area(thing, in_pixels), sign, bound.limit))
+    return claims
+
+
+def _dimension(measure: Any) -> str:
+    if isinstance(measure, m.Times):
+        return _dimension(measure.of)
+    units = UNIT_OF.get(type(measure))
+    return units[0] if units else type(measure).__name__
+
+
+def _dimension_of_unit(key: str) -> str:
+    from swath.agent.offline.numbers import units
+
+    return units()[key].dimension if key in units() else ""
+
+
+def _is_plain_ratio(answer: m.Ratio) -> bool:
+    return _dimension(answer.a) == _dimension(answer.b)
+
+
+def _in_pixels(node: Any) -> Any:
+    if isinstance(node, m.Area | m.AreaStatistic):
+        return replace(node, in_pixels=True)
+    return node if isinstance(node, m.Thing) else None

@@ -1,0 +1,91 @@
+"""Mends single misspelt words by edit distance to the words that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from functools import lru_cache
+
+from swath.agent.offline.words import Word
+
+_SHORTEST = 4
+_MOST_MENDED = 4
+# Common words one letter away from a class or a keyword; mending them would change the meaning.
+_OTHER_WORDS = frozenset(
+    "horse horses mouse hose hoses race races food foods rod rods load loads toad broad board boards read reads pole "
+    "poles poll polls tool tools cool foot hoof proof root roots boot boots late cake lane like lack cat cats care card "
+    "cards farm firm form forms free tree three threat there where were their here seen rover liver diver rivet plane "
+    "plant plants place plate plates plain hours hour louse rouse rose roses nose lost most post cost coast least beast "
+    "lead read dead bead head land lands hand sand band wind winds bind mind find kind line lines mine mines fine pine "
+    "cover lover mover never fever lever level sever water waiter wader later layer layers player wood food mood hood "
+    "good gold field fields yield shield build built guild guilty buildup area arena aria park parks bark dark mark part "
+    "city pity story store stores score shore share shape shade stone stones storm street strict stream strong strange "
+    "village villages college bridge ridge fridge money honey many more mere mare mass miss moss boss loss "
+    "what that than then them this thus those these house houses will well wall walls tall ball call fall full dull null "
+    "roof room rooms roam foam loan soil coil boil toil foil sail said salt silt ship shop chip chin thin think drink "
+    "bush push rush crush crash trash track truck trick brick crop drop prop shop stop step steps stem item".split()
+)
+
+
+def mended(words: Iterable[Word], known: Collection[str]) -> tuple[list[Word], list[str]]:
+    """Words with typos mended, and one note for each.
+
+    Args:
+        words: of the question.
+        known: every word that is understood.
+    """
+    vocabulary = _by_length(frozenset(known))
+    found: list[Word] = []
+    notes: list[str] = []
+    for word in words:
+        right = None if len(notes) >= _MOST_MENDED else _mend(word, known, vocabulary)
+        if right is None:
+            found.append(word)
+            continue
+        notes.append(f'"{word.text}" is taken for "{right}".')
+        found.append(replace(word, text=right))
+    return found, notes
+
+
+@lru_cache(maxsize=16)
+def _by_length(known: frozenset[str]) -> dict[int, tuple[str, ...]]:
+    lengths: dict[int, list[str]] = {}
+    for word in sorted(known):
+        if word.isascii() and word.isalpha():
+            lengths.setdefault(len(word), []).append(word)
+    return {length: tuple(words) for length, words in lengths.items()}
+
+
+def _mend(word: Word, known: Collection[str], vocabulary: dict[int, tuple[str, ...]]) -> str | None:
+    text = word.text
+    if word.number or len(text) < _SHORTEST or not text.isalpha() or text in known or text in _OTHER_WORDS:
+        return None
+    most = 1 if len(text) < 8 else 2
+    for distance in range(1, most + 1):
+        near = [
+            candidate
+            for length in range(len(text) - distance, len(text) + distance + 1)
+            for candidate in vocabulary.get(length, ())
+            if length >= _SHORTEST and _within(text, candidate, distance)
+        ]
+        if near:
+            alike = [candidate for candidate in near if candidate[0] == text[0]] or near
+            stems = {candidate.rstrip("s") for candidate in alike}
+            return min(alike, key=lambda c: (abs(len(c) - len(text)), c)) if len(stems) == 1 else None
+    return None
+
+
+def _within(a: str, b: str, most: int) -> bool:
+    """Whether two words are at most so many edits (insert, delete, replace, swap of neighbours) apart."""
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, left in enumerate(a, start=1):
+        previous, row = row, [i] + [0] * len(b)
+        for j, right in enumerate(b, start=1):
+            row[j] = min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (left != right))
+            if i > 1 and j > 1 and left == b[j - 2] and a[i - 2] == right:
+                row[j] = min(row[j], before[j - 2] + 1)
+        if min(row) > most:
+            return False
+        before = previous
+    return row[-1] <= most
