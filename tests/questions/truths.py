@@ -1,8 +1,9 @@
 """The truths behind the questions, by a second computation that knows nothing of swath.
 
 Every line of a questions file holds its truth as a small expression (`truth`) over the functions below, which work on
-the arrays and polygons themselves. `python truths.py DATA QUESTIONS FOLDER` computes them again and says where they differ
-(FOLDER takes the files of made.py). A row is `borderline` where a limit moved by one pixel would change its answer. Meanings: design/conventions.md.
+the arrays and polygons themselves. `python truths.py DATA QUESTIONS FOLDER` computes them again and says where they
+differ (FOLDER takes the files of made.py). A row is `borderline` where a limit moved by one pixel would change its
+answer. Meanings: design/conventions.md.
 
     C(name)                    pixels of a class, or those whose centre lies in a feature of a layer
     R(x, gt= ge= lt= le=, u=)  regions, largest first: 8-connected patches of a mask, or the features of a layer's name
@@ -10,7 +11,7 @@ the arrays and polygons themselves. `python truths.py DATA QUESTIONS FOLDER` com
     NEAR FAR(mask, target, m)  pixels within m metres of the target, and the others
     RNEAR RFAR(r, target, m)   regions by their nearest pixel;  RD(r, target) those distances;  DIST(a, b, u)
     HALF(where) IN(r, mask)    a half or quarter of the image; the regions whose centroid lies in a mask
-    PER(x, u) M(r) TOP(r, n) NTH(r, n) YN(bool) V P    outline, pixels, the n largest, the nth, yes/no, valid, pixel size
+    PER(x, u) M(r) TOP(r, n) NTH(r, n) YN(bool) V      outline, pixels, the n largest, the nth, yes/no, valid pixels
 """
 
 from __future__ import annotations
@@ -158,17 +159,20 @@ class Scene:
         return Regions([blocks[i] for i in order], px[order] * scale)
 
     def _features(self, shapes: np.ndarray) -> Regions:
-        blocks = []
+        blocks, kept = [], []
         for shape in shapes:
             x0, y0, x1, y1 = shape.bounds
             c0, r0 = min(int(x0), self.shape[1] - 1), min(int(y0), self.shape[0] - 1)
             c1, r1 = max(c0 + 1, int(np.ceil(x1))), max(r0 + 1, int(np.ceil(y1)))
             columns, rows = np.meshgrid(np.arange(c0, c1) + 0.5, np.arange(r0, r1) + 0.5)
             inside = shapely.intersects_xy(shape, columns, rows)
-            if not inside.any():  # a point
+            if not inside.any():
+                if shape.area:  # the border cut it off to less than a pixel
+                    continue
                 inside[0, 0] = True
+            kept.append(shape)
             blocks.append(((slice(r0, r1), slice(c0, c1)), inside))
-        m2 = shapely.area(shapes) * (1.0 if np.isnan(self.pixel_m2) else self.pixel_m2)
+        m2 = shapely.area(kept) * (1.0 if np.isnan(self.pixel_m2) else self.pixel_m2)
         order = np.argsort(-m2, kind="stable")
         return Regions([blocks[i] for i in order], m2[order])
 
@@ -269,7 +273,7 @@ class Scene:
 
     def names(self) -> dict[str, Any]:
         held = {name: getattr(self, name) for name in dir(self) if name.isupper()}
-        return held | {"np": np, "P": self.pixel[1], "CLOSEST": self.closest, "sized": self.sized}
+        return held | {"np": np, "CLOSEST": self.closest, "sized": self.sized}
 
     def closest(self, regions: Regions, target: Any, n: int = 1, farthest: bool = False) -> Regions:
         order = np.argsort(self.RD(regions, target), kind="stable")
