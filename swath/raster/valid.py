@@ -170,7 +170,8 @@ def valid_pixels(dataset: Any, rules: Rules) -> BoolImage:
         )
     if not rules.reads_values:
         try_pixels(dataset)
-        if all(flags == [MaskFlags.all_valid] for flags in dataset.mask_flag_enums) and not rules.transparent:
+        undeclared = all(flags == [MaskFlags.all_valid] for flags in dataset.mask_flag_enums)
+        if undeclared and rules.alpha is None and not rules.transparent:
             return np.ones((rows, cols), dtype=bool)
     valid = np.empty((rows, cols), dtype=bool)
     for window in windows(dataset):
