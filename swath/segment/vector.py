@@ -90,7 +90,7 @@ def read_vector(path: Path, image: Raster, *, single: str | None = None, legend:
     layer, count, crs = vector_file.header(path)
     bounds = near_image(image.grid, crs) if count > vector_file.WHOLE_FILE and crs and image.grid.crs else None
     file = vector_file.read(path, layer, crs, bounds)
-    crs, note = _crs_in_force(file, image)
+    crs, note = crs_in_force(file, image)
     column = None if single else _class_column(file, layer)
     named = read_legend(legend) if legend else None
     classes, all_names, notes = _classes(file, layer, column, single, named)
@@ -123,7 +123,7 @@ def read_vector(path: Path, image: Raster, *, single: str | None = None, legend:
     )
 
 
-def _crs_in_force(file: VectorFile, image: Raster) -> tuple[pyproj.CRS | None, str]:
+def crs_in_force(file: VectorFile, image: Raster) -> tuple[pyproj.CRS | None, str]:
     """The CRS of the features, None for pixel coordinates; and a warning or an empty string."""
     name, image_name = file.path.name, image.path.name
     if image.grid.crs is not None:
