@@ -112,6 +112,8 @@ _SOURCE_OPTIONS = (
     click.option("--gsd", "gsd_m", type=float, metavar="METRES", help="Ground size of a pixel; wins over the file's."),
 )  # fmt: skip
 _RUN_OPTIONS = (
+    click.option("--before", type=FILE, help="Labels or image of an earlier date, with --after."),
+    click.option("--after", type=FILE, help="Labels or image of a later date, with --before."),
     click.option("--aoi", type=FILE, help="Vector file; only what lies inside is measured."),
     click.option("--out", type=FILE, default=Path("runs"), show_default=True, help="Parent of the run folders."),
     click.option("--keep", type=click.Choice(["light", "wrong", "full"]), default="full", show_default=True,

@@ -18,6 +18,9 @@ from swath.agent.runs import RunRecord, write_run
 from swath.agent.sandbox import Limits, Sandbox
 from swath.types import Answer
 
+PATHS = ("labels", "legend", "aoi", "before", "after", "out")
+"""Options that name one file or folder."""
+
 
 class GivenProgram:
     """A planner that hands on a program that somebody wrote: `swath run`, replays, tests."""
@@ -114,7 +117,7 @@ def open_desk(
     Raises:
         InputError: there is no such planner.
     """
-    paths = {key: Path(options.pop(key)) for key in ("labels", "legend", "aoi", "out") if options.get(key) is not None}
+    paths: dict[str, Any] = {key: Path(options.pop(key)) for key in PATHS if options.get(key) is not None}
     layers = {name: Path(path) for name, path in dict(options.pop("layers", None) or {}).items()}
     given = {key: value for key, value in options.items() if value is not None}
     request = Request(Path(image), question, layers=layers, **paths, **given)

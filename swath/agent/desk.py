@@ -18,6 +18,7 @@ from swath.agent.sandbox import Limits, Sandbox
 from swath.errors import InputError, Refused
 from swath.raster.reader import Raster, open_raster
 from swath.segment.aoi import area_of_interest
+from swath.segment.dates import open_two_dates
 from swath.segment.protocol import Backend, SegmentOptions
 from swath.segment.registry import open_backend
 from swath.tools.site import Site
@@ -38,6 +39,10 @@ class Request:
         label_class: class of a vector file without a class column.
         layers: further classes, name to file.
         aoi: vector file; only what lies inside is measured.
+        zone_field: column of that file that tells its polygons apart, where only one of them is meant.
+        zone: the one that is meant.
+        before: labels or image of an earlier date, with `after`.
+        after: labels or image of a later date.
         segmenter: name of a backend, or "auto".
         bands: band roles to 1-based indices.
         thresholds: index thresholds ("NDWI" to 0.1).
@@ -54,6 +59,10 @@ class Request:
     label_class: str | None = None
     layers: Mapping[str, Path] = field(default_factory=dict)
     aoi: Path | None = None
+    zone_field: str | None = None
+    zone: str | None = None
+    before: Path | None = None
+    after: Path | None = None
     segmenter: str = "auto"
     bands: Mapping[str, int] = field(default_factory=dict)
     thresholds: Mapping[str, float] = field(default_factory=dict)
@@ -106,12 +115,14 @@ class Desk:
     started: float = field(default_factory=time.perf_counter)
 
     def open(self) -> Site:
-        """Open the image and the source of classes.
+        """Open the image and the source of classes, unless somebody who asks many questions of it already has.
 
         Raises:
             InputError: a file cannot be used.
             Refused: nothing can be measured from such an image.
         """
+        if self.site is not None:
+            return self.site
         request = self.request
         if request.gsd_m is not None and not (np.isfinite(request.gsd_m) and request.gsd_m > 0):
             raise InputError(f"--gsd must be a positive number of metres, not {request.gsd_m:g}.")
@@ -121,10 +132,7 @@ class Desk:
                 f"{raster.path.name} holds complex numbers, of which no class, area or count can be measured. "
                 "Next: give its amplitude or intensity as a real-valued raster."
             )
-        options = SegmentOptions(
-            request.labels, request.legend, request.label_class, request.layers, request.thresholds
-        )
-        self.backend = open_backend(request.segmenter, raster, options)
+        self.backend = _source_of_classes(request, raster)
         self.site = Site(raster, self.backend, self._valid(raster, self.backend))
         return self.site
 
@@ -133,16 +141,16 @@ class Desk:
         known = backend.known()
         if known is not None:
             valid &= known
-        if self.request.aoi is not None:
-            valid &= area_of_interest(self.request.aoi, raster)
+        request = self.request
+        if request.aoi is not None:
+            valid = area_of_interest(request.aoi, raster, id_field=request.zone_field, only=request.zone).clipped(valid)
         if not valid.any():
             raise Refused(f"No pixel of {raster.path.name} is valid here: all are nodata, masked, void or outside.")
         return valid
 
     def scene(self) -> Scene:
         """What the planner may know."""
-        site = self.opened()
-        raster, backend = site.raster, site.backend
+        raster, backend = self.raster or self.opened().raster, self.opened().backend
         ground = raster.grid.ground
         return Scene(
             classes=backend.classes(),
@@ -168,6 +176,14 @@ class Desk:
             if abs(typed / gsd_m - 1) <= 0.001:
                 return None
             return f"--gsd {typed:g} was used, although the question says {gsd_m:g} m."
-        self.raster = replace(site.raster, grid=replace(site.raster.grid, stated_gsd_m=gsd_m))
-        self.site = Site(self.raster, site.backend, site.valid)
+        if site.raster.grid.stated_gsd_m != gsd_m:
+            self.raster = replace(site.raster, grid=replace(site.raster.grid, stated_gsd_m=gsd_m))
+            self.site = Site(self.raster, site.backend, site.valid)
         return None
+
+
+def _source_of_classes(request: Request, raster: Raster) -> Backend:
+    given = SegmentOptions(request.labels, request.legend, request.label_class, request.layers, request.thresholds)
+    if request.before is not None or request.after is not None:
+        return open_two_dates(request.before, request.after, request.segmenter, raster, given)
+    return open_backend(request.segmenter, raster, given)

@@ -159,7 +159,7 @@ def _onwards(following: str) -> Callable[[State], str]:
 @lru_cache(maxsize=1)
 def compiled() -> Any:
     """The graph, compiled by LangGraph once per process."""
-    graph = StateGraph(State, context_schema=Desk)
+    graph: Any = StateGraph(State, context_schema=Desk)  # its overloads know no node that is a closure
     nodes: tuple[Node, ...] = (read, plan, check, run, verify, answer)
     for function in nodes:
         graph.add_node(function.__name__, _node(function))
