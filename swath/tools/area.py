@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,13 +10,13 @@ from swath.tools import kernels
 from swath.tools.handles import Mask, Regions
 from swath.tools.regions import Statistic, statistic_of
 from swath.tools.registry import tool
+from swath.tools.shapes import SHAPES, Shape, axes
 from swath.tools.site import Site, doubted_area_m2, require_area
+from swath.tools.units import converted
 
 STAIRCASE = 1.0824
 """Marching squares on a binary mask overstates a straight edge by 0 % (0, 45 degrees) to 8.24 % (22.5 degrees):
 (1 - m + m sqrt 2) / sqrt(1 + m^2) is largest at slope m = tan 22.5."""
-
-Shape = Literal["elongation", "solidity", "compactness", "extent"]
 
 
 @tool(measures=True)
@@ -123,7 +120,8 @@ def fragmentation(site: Site, regions: Regions) -> str:
 def orientation_deg(site: Site, region: Regions) -> float:
     """Direction of a region's long axis in degrees clockwise from the image's up, 0 to 180.
 
-    From second moments of the pixels, taken on the ground where the pixel size is known (scikit-image `regionprops`).
+    The direction of the largest second moment of the pixels (the `orientation` of scikit-image's `regionprops`), taken
+    on the ground where the pixel size is known.
 
     Raises:
         ToolError: not exactly one region.
@@ -131,52 +129,28 @@ def orientation_deg(site: Site, region: Regions) -> float:
     """
     if len(region) != 1:
         raise ToolError(f"orientation_deg takes one region, not {len(region)}: use largest() or each() first.")
-    properties = _properties(region)[0]
-    if properties.axis_major_length <= properties.axis_minor_length * (1 + 1e-9):
+    long_m, short_m, degrees = axes(region)[0]
+    if long_m <= short_m * (1 + 1e-9):
         raise Refused(f"{region.name} is as wide as it is long, so that it has no direction.")
-    return float(-np.degrees(properties.orientation)) % 180.0
+    return float(degrees)
 
 
 @tool(measures=True)
 def shape_statistic(site: Site, regions: Regions, *, shape: Shape, statistic: Statistic) -> float:
-    """Statistic of a shape measure of the regions, from scikit-image's `regionprops` on the pixels.
+    """Statistic of a shape measure of the regions, on the ground where the pixel size is known.
 
     Args:
         site: the image.
         regions: whose shapes.
-        shape: elongation = long axis / short axis; solidity = area / convex hull; extent = area / box;
-            compactness = 4 pi area / outline squared, 1 for a disc.
+        shape: elongation = long axis / short axis of the ellipse with the same second moments, pixels being squares;
+            solidity = area / area of the convex hull (scikit-image's `regionprops`); extent = area / area of the pixel
+            box; compactness = 4 pi area / outline squared, at most 1, about 0.9 for a disc of pixels.
         statistic: which number for many.
 
     Raises:
         Refused: there are no regions.
     """
-    if shape == "compactness":
-        outlines = regions.column("outlines_m")
-        areas = regions.column("areas_m2")
-        values = np.minimum(4 * np.pi * areas / np.where(outlines > 0, outlines, np.sqrt(4 * np.pi * areas)) ** 2, 1.0)
-    else:
-        values = np.array([_shape_of(properties, shape) for properties in _properties(regions)], dtype=float)
-    return statistic_of(values, statistic, regions.name)
-
-
-def _properties(regions: Regions) -> list[Any]:
-    from skimage.measure import regionprops  # 0.3 s to load
-
-    ground = regions.grid.ground
-    spacing = (1.0, 1.0) if ground is None else ground.size_xy_m[::-1]
-    found = []
-    for which, index in zip(regions.which, regions.indices, strict=True):
-        pixels, _, _ = regions.sources[which].patch(int(index))
-        found += regionprops(pixels.astype(np.uint8), spacing=spacing)
-    return found
-
-
-def _shape_of(properties: Any, shape: str) -> float:
-    if shape == "elongation":
-        minor = properties.axis_minor_length
-        return float(properties.axis_major_length / minor) if minor else float("inf")
-    return float(getattr(properties, shape))
+    return statistic_of(SHAPES[shape](regions), statistic, regions.name)
 
 
 @tool(measures=True)
@@ -214,19 +188,6 @@ def ratio(site: Site, a: float, b: float) -> float:
     return a / b
 
 
-@lru_cache(maxsize=1)
-def _units() -> Any:
-    import pint  # 0.2 s to load, and most programs convert nothing
-
-    registry: Any = pint.UnitRegistry()
-    for definition in (
-        "m2 = meter ** 2", "km2 = kilometer ** 2", "ha = hectare", "sqft = foot ** 2", "sqyd = yard ** 2",
-        "sqmi = mile ** 2", "cm2 = centimeter ** 2", "sqin = inch ** 2",
-    ):  # fmt: skip
-        registry.define(definition)
-    return registry
-
-
 @tool()
 def convert(site: Site, value: float, *, from_unit: str, to_unit: str) -> float:
     """A quantity in another unit of the same dimension.
@@ -234,14 +195,13 @@ def convert(site: Site, value: float, *, from_unit: str, to_unit: str) -> float:
     Args:
         site: the image.
         value: how much.
-        from_unit: "m", "m2", "ha", "km2", "acre", "sqft", "sqyd", "ft", "yd", "mi", "km", "kW", "MW" ...
+        from_unit: "m", "m2", "ha", "km2", "acre", "sqft", "sqyd", "ft", "yd", "mi", "km", "kW", "MW", "per km2" ...
         to_unit: likewise.
 
     Raises:
         ToolError: an unknown unit, or two of different dimensions.
     """
     try:
-        return float(_units().Quantity(value, from_unit).to(to_unit).magnitude)
-    except Exception as error:  # pint raises its own, tokenizer's and attribute errors for hostile unit names
-        why = type(error).__name__
-        raise ToolError(f"convert: {from_unit[:40]!r} cannot be converted to {to_unit[:40]!r} ({why}).") from None
+        return converted(value, from_unit, to_unit)
+    except ValueError as error:
+        raise ToolError(f"convert: {error}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from swath.raster.grid import Grid
 from swath.segment.protocol import Feature
 from swath.tools import kernels
+from swath.tools.labelling import component_runs, instance_runs
 from swath.tools.patches import Patches
+from swath.tools.runs import Runs
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolImage = NDArray[np.bool_]
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,16 +55,22 @@ class Mask:
 
     def objects(self, connectivity: int) -> LabelImage | Patches:
         """The source's own objects where it has them, else connected components; computed once."""
-        if connectivity not in self._objects:
-            self._objects[connectivity] = self._found_objects(connectivity)
-        return self._objects[connectivity]
+        key = 0 if self.has_identities else connectivity
+        if key not in self._objects:
+            self._objects[key] = self._found_objects(connectivity)
+        return self._objects[key]
+
+    @property
+    def has_identities(self) -> bool:
+        """Whether the source itself tells objects apart."""
+        return self.features is not None or self.instance_ids is not None
 
     def _found_objects(self, connectivity: int) -> LabelImage | Patches:
         if self.features is not None:
             return Patches(self.features, self.grid, self.valid, self.name, self.areal)
         if self.instance_ids is not None:
-            return LabelImage.of_instances(np.where(self.pixels, self.instance_ids, 0), self)
-        return LabelImage(*kernels.label_components(self.pixels, connectivity), self)
+            return LabelImage(instance_runs(np.where(self.pixels, self.instance_ids, 0)), self)
+        return LabelImage(component_runs(self.pixels, connectivity), self)
 
     @cached_property
     def size_px(self) -> int:
@@ -87,83 +96,66 @@ class Mask:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelImage:
-    """Regions that never overlap, as a label image: region i has the value i + 1."""
+    """Objects told apart by pixel, which never overlap; arrays are in the order of the objects.
 
-    labels: NDArray[np.int32]
-    sizes_px: IntArray
-    boxes: IntArray
-    centroids_yx: FloatArray
+    Attributes:
+        runs: their pixels.
+        mask: the mask that they make up.
+    """
+
+    runs: Runs
     mask: Mask
-    touching: bool = False
 
-    @classmethod
-    def of_instances(cls, ids: NDArray[np.int32], mask: Mask) -> LabelImage:
-        """Instances told apart by pixel, numbered anew from 1 in the order of their ids."""
-        from skimage.measure import regionprops  # 0.3 s to load, and only instance models need it here
+    @property
+    def sizes_px(self) -> IntArray:
+        """(n,) pixels of each object."""
+        return self.runs.sizes_px
 
-        present, labels = np.unique(ids, return_inverse=True)
-        labels = labels.reshape(ids.shape) + (0 if present[0] == 0 else 1)
-        properties = regionprops(labels.astype(np.int32))
-        boxes = [(x0, y0, x1, y1) for y0, x0, y1, x1 in (p.bbox for p in properties)]
-        return cls(
-            labels.astype(np.int32),
-            np.array([p.num_pixels for p in properties], dtype=np.int64),
-            np.array(boxes, dtype=np.int64).reshape(-1, 4),
-            np.array([p.centroid for p in properties], dtype=float).reshape(-1, 2),
-            mask,
-            touching=True,
-        )
+    @property
+    def boxes(self) -> IntArray:
+        """(n, 4) half-open pixel boxes: x_min, y_min, x_max, y_max."""
+        return self.runs.boxes
+
+    @property
+    def centroids_yx(self) -> FloatArray:
+        """(n, 2) centroids as row, column, pixel centres being whole numbers."""
+        return self.runs.centroids_yx
+
+    @cached_property
+    def labels(self) -> NDArray[np.int32]:
+        """(rows, columns) label image: object i has the value i + 1. It takes 4 bytes a pixel; `runs` take few."""
+        return self.runs.labels()
 
     @cached_property
     def areas_m2(self) -> FloatArray:
         """(n,) true ground areas in m2."""
-        return kernels.label_areas_m2(self.labels, self.sizes_px, self.mask.grid.require_ground())
+        return self.runs.areas_m2(self.mask.grid.require_ground())
 
     @cached_property
     def outlines_m(self) -> FloatArray:
-        """(n,) lengths in metres of the regions' outlines."""
-        ground, valid = self.mask.grid.require_ground(), self.mask.valid
-        if not self.touching:
-            return kernels.label_outlines_m(self.labels, len(self.sizes_px), valid, ground)
-        return np.array([self._outline_m(index) for index in range(len(self.sizes_px))], dtype=float)
+        """(n,) lengths in metres of the objects' outlines, image border and edges to void excluded."""
+        return kernels.object_outlines_m(self.runs, self.mask.valid, self.mask.grid.require_ground())
 
-    def _outline_m(self, index: int) -> float:
-        x0, y0, x1, y1 = self.boxes[index]
-        rows, cols = slice(max(y0 - 1, 0), y1 + 1), slice(max(x0 - 1, 0), x1 + 1)
-        grid = self.mask.grid
-        inside = self.labels[rows, cols] == index + 1
-        return kernels.outline_m(inside, self.mask.valid[rows, cols], grid.require_ground(), rows.start, cols.start)
+    @cached_property
+    def compactness(self) -> FloatArray:
+        """(n,) 4 pi area / outline squared, image border and edges to void included; at most 1."""
+        ground = self.mask.grid.ground or kernels.pixel_ground(self.mask.grid.shape)
+        whole_m = kernels.object_outlines_m(self.runs, None, ground)
+        return np.minimum(4 * np.pi * self.runs.areas_m2(ground) / whole_m**2, 1.0)
 
     @property
     def scores(self) -> FloatArray:
         """(n,) NaN: components have no score."""
-        return np.full(len(self.sizes_px), np.nan)
+        return np.full(self.runs.count, np.nan)
 
     @property
     def source_ids(self) -> list[str]:
         """(n,) running numbers from 1, in reading order."""
-        return [str(i + 1) for i in range(len(self.sizes_px))]
+        return [str(i + 1) for i in range(self.runs.count)]
 
-    def touches(self, pixels: BoolImage) -> BoolImage:
-        """(n,) bool: which regions have a pixel among these."""
-        touched = np.zeros(len(self.sizes_px) + 1, dtype=bool)
-        touched[self.labels[pixels]] = True
-        return touched[1:]
-
-    def minimum(self, field: NDArray[np.floating[Any]]) -> FloatArray:
-        """(n,) smallest value of an image field over each region's pixels."""
-        return kernels.label_minimum(self.labels, field, len(self.sizes_px))
-
-    def pixels_of(self, indices: IntArray) -> BoolImage:
-        """(rows, columns) bool: the pixels of some regions."""
-        wanted = np.zeros(len(self.sizes_px) + 1, dtype=bool)
-        wanted[indices + 1] = True
-        return wanted[self.labels]
-
-    def patch(self, index: int) -> tuple[BoolImage, int, int]:
-        """One region cut out by its box: (pixels, first row, first column)."""
-        x0, y0, x1, y1 = self.boxes[index]
-        return self.labels[y0:y1, x0:x1] == index + 1, int(y0), int(x0)
+    def touches(self, pixels: BoolImage) -> BoolArray:
+        """(n,) bool: which objects have a pixel among these."""
+        return self.runs.touches(pixels)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,20 +189,24 @@ class Regions:
 
     def column(self, name: str) -> NDArray[Any]:
         """One property of every object, in order: "areas_m2", "sizes_px", "outlines_m", "boxes", "centroids_yx" ..."""
-        return self._gathered([np.asarray(getattr(source, name)) for source in self.sources])
+        return self._in_order([np.asarray(getattr(source, name))[own] for source, own in self._by_source()])
 
-    def touches(self, pixels: BoolImage) -> BoolImage:
-        """(n,) bool: which objects have a pixel among these."""
-        return self._gathered([source.touches(pixels) for source in self.sources])
+    def measured(self, measure: Callable[[Runs], NDArray[Any]]) -> NDArray[Any]:
+        """What `measure` says of the objects' pixels, one value (or row) per object, in order."""
+        return self._in_order([measure(source.runs.of(own)) for source, own in self._by_source()])
 
-    def minimum(self, field: NDArray[np.floating[Any]]) -> FloatArray:
-        """(n,) smallest value of an image field over each object's pixels."""
-        return self._gathered([source.minimum(field) for source in self.sources])
+    def _by_source(self) -> Iterator[tuple[LabelImage | Patches, IntArray]]:
+        """Each source with the indices of the objects that come from it."""
+        for k, source in enumerate(self.sources):
+            yield source, self.indices[self.which == k]
 
-    def _gathered(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
-        if len(columns) == 1:
-            return columns[0][self.indices]
-        return np.array([columns[k][i] for k, i in zip(self.which, self.indices, strict=True)])
+    def _in_order(self, columns: list[NDArray[Any]]) -> NDArray[Any]:
+        """Values that go source by source, in the order of the objects."""
+        order = np.argsort(self.which, kind="stable")
+        values = np.concatenate(columns)
+        result = np.empty_like(values)
+        result[order] = values
+        return result
 
     def take(self, positions: NDArray[Any] | Sequence[int], name: str) -> Regions:
         """The objects at some positions (or where a bool array says so), under a new name."""
@@ -220,9 +216,15 @@ class Regions:
         return replace(self, which=self.which[chosen], indices=self.indices[chosen], name=name)
 
     @cached_property
+    def shared_area_m2(self) -> float:
+        """Ground area in m2 by which the objects' summed areas exceed the ground they cover: where outlines overlap."""
+        sources = self._by_source()
+        return sum(source.shared_area_m2(own) for source, own in sources if isinstance(source, Patches))
+
+    @cached_property
     def mask(self) -> Mask:
         """All pixels of the objects as one mask."""
         pixels = np.zeros(self.grid.shape, dtype=bool)
-        for k, source in enumerate(self.sources):
-            pixels |= source.pixels_of(self.indices[self.which == k])
-        return Mask(pixels & self.valid, self.valid, self.grid, self.name, self.classes, areal=self.areal)
+        for source, own in self._by_source():
+            source.runs.of(own).pixels(pixels)
+        return Mask(pixels, self.valid, self.grid, self.name, self.classes, areal=self.areal)

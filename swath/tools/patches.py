@@ -9,14 +9,21 @@ from typing import Any
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from rasterio.features import rasterize
 
 from swath.raster.grid import Grid
+from swath.raster.ground import Ground
 from swath.segment.protocol import Feature
+from swath.tools.burning import burned
+from swath.tools.kernels import pixel_ground
+from swath.tools.runs import Runs
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolImage = NDArray[np.bool_]
+Geometries = NDArray[np.object_]
+
+PIECE_PX = 1.0
+"""Outlines are cut into pieces of this length where it matters on which pixel a piece lies."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,19 +45,32 @@ class Patches:
     areal: bool = True
 
     @cached_property
-    def _outlines(self) -> NDArray[np.object_]:
-        return np.array([feature.outline for feature in self.features], dtype=object)
+    def _outlines(self) -> Geometries:
+        """(n,) what of the outlines lies in the image."""
+        outlines = np.empty(len(self.features), dtype=object)
+        outlines[:] = [feature.outline for feature in self.features]
+        rows, cols = self.grid.shape
+        x0, y0, x1, y1 = shapely.bounds(outlines).reshape(-1, 4).T
+        beyond = ~((x0 >= 0) & (y0 >= 0) & (x1 <= cols) & (y1 <= rows))
+        outlines[beyond] = shapely.intersection(outlines[beyond], shapely.box(0, 0, cols, rows))
+        return outlines
+
+    @cached_property
+    def _whole(self) -> Runs:
+        return burned(self._outlines, self.grid.shape, areal=self.areal)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The valid pixels of each object: those whose centre lies inside, at least one."""
+        return self._whole if self.valid.all() else self._whole.inside(self.valid)
 
     @cached_property
     def boxes(self) -> IntArray:
-        """(n, 4) half-open pixel boxes: x_min, y_min, x_max, y_max; at least one pixel each."""
-        if not self.features:
-            return np.zeros((0, 4), dtype=np.int64)
+        """(n, 4) half-open pixel boxes of the outlines: x_min, y_min, x_max, y_max; at least one pixel each."""
         rows, cols = self.grid.shape
-        x0, y0, x1, y1 = shapely.bounds(self._outlines).T
+        x0, y0, x1, y1 = np.nan_to_num(shapely.bounds(self._outlines).reshape(-1, 4)).T
         left, top = np.clip(np.floor(x0), 0, cols - 1), np.clip(np.floor(y0), 0, rows - 1)
-        right = np.clip(np.maximum(np.ceil(x1), left + 1), 1, cols)
-        bottom = np.clip(np.maximum(np.ceil(y1), top + 1), 1, rows)
+        right, bottom = np.clip(np.ceil(x1), left + 1, cols), np.clip(np.ceil(y1), top + 1, rows)
         return np.column_stack([left, top, right, bottom]).astype(np.int64)
 
     @cached_property
@@ -59,32 +79,70 @@ class Patches:
         points = shapely.centroid(self._outlines)
         return np.column_stack([shapely.get_y(points), shapely.get_x(points)]) - 0.5
 
+    @property
+    def sizes_px(self) -> IntArray:
+        """(n,) valid pixels whose centre lies inside, at least one where any is valid."""
+        return self.runs.sizes_px
+
     @cached_property
     def areas_m2(self) -> FloatArray:
         """(n,) ground areas in m2 inside the outlines, less the share whose pixels are not valid; 0 for lines."""
-        ground = self.grid.require_ground()
-        areas_px = np.asarray(shapely.area(self._outlines), dtype=float)
-        if not self.valid.all():
-            areas_px *= self.sizes_px / np.array([burned.sum() for burned in self._whole], dtype=float)
+        return self._ground_areas_m2(self._outlines, self._valid_shares, self.grid.require_ground())
+
+    @cached_property
+    def _valid_shares(self) -> FloatArray:
+        return np.asarray(self.runs.sizes_px / np.maximum(self._whole.sizes_px, 1))
+
+    def _ground_areas_m2(self, outlines: Geometries, shares: FloatArray, ground: Ground) -> FloatArray:
+        areas_px = np.asarray(shapely.area(outlines), dtype=float) * shares
         if ground.uniform:
-            return np.asarray(areas_px * ground.pixel_area_m2, dtype=float)
-        rows, cols = np.clip(np.rint(self.centroids_yx), 0, np.array(self.grid.shape) - 1).astype(int).T
-        local = np.array([ground.area_m2(slice(r, r + 1))[0, c] for r, c in zip(rows, cols, strict=True)])
-        return np.asarray(areas_px * local, dtype=float)
+            return np.asarray(areas_px * ground.pixel_area_m2)
+        areas = np.zeros(len(outlines))
+        some = areas_px > 0
+        centres = shapely.get_coordinates(shapely.centroid(outlines[some])) - 0.5
+        areas[some] = areas_px[some] * _pixel_areas_m2(ground, centres[:, 1], centres[:, 0])
+        return areas
+
+    def shared_area_m2(self, indices: IntArray) -> float:
+        """Ground area in m2 by which the summed areas of some objects exceed that of the ground they cover."""
+        outlines = self._outlines[indices]
+        first, second = shapely.STRtree(outlines).query(outlines, predicate="intersects")
+        pairs = first < second
+        lap = shapely.area(shapely.intersection(outlines[first[pairs]], outlines[second[pairs]])) > 0
+        members = np.unique(np.concatenate([first[pairs][lap], second[pairs][lap]]))
+        if len(members) == 0:
+            return 0.0
+        together = np.array([shapely.union_all(outlines[members])], dtype=object)
+        union_m2 = self._ground_areas_m2(together, np.ones(1), self.grid.require_ground())
+        return float(self.areas_m2[indices][members].sum() - union_m2[0])
 
     @cached_property
     def outlines_m(self) -> FloatArray:
-        """(n,) lengths in metres of the outlines on the ground, stretches along the image border left out."""
-        ground = self.grid.require_ground()
+        """(n,) lengths in metres of the outlines on the ground, image border and edges to void excluded."""
         rows, cols = self.grid.shape
         frame = shapely.boundary(shapely.box(0, 0, cols, rows))
-        lines, owner = shapely.get_parts(shapely.difference(shapely.boundary(self._outlines), frame), return_index=True)
-        xy, line_of = shapely.get_coordinates(lines, return_index=True)
-        steps = np.linalg.norm(np.diff(ground.positions_m(xy[:, 1] - 0.5, xy[:, 0] - 0.5), axis=0), axis=1)
-        along = line_of[1:] == line_of[:-1]
-        return np.asarray(
-            np.bincount(owner[line_of[1:][along]], steps[along], minlength=len(self.features)), dtype=float
-        )
+        return self._lengths_m(shapely.difference(shapely.boundary(self._outlines), frame), self.grid.require_ground())
+
+    def _lengths_m(self, lines: Geometries, ground: Ground, *, everywhere: bool = False) -> FloatArray:
+        """(n,) lengths in metres of lines on the ground, where they lie on valid pixels."""
+        rows, cols = self.grid.shape
+        pieces, owner = shapely.get_parts(shapely.segmentize(lines, PIECE_PX), return_index=True)
+        xy, line = shapely.get_coordinates(pieces, return_index=True)
+        along = np.flatnonzero(line[1:] == line[:-1])
+        here, there, owner = xy[along] - 0.5, xy[along + 1] - 0.5, owner[line[along]]
+        steps = ground.positions_m(there[:, 1], there[:, 0]) - ground.positions_m(here[:, 1], here[:, 0])
+        x, y = np.floor((here + there) / 2 + 0.5).astype(np.int64).T
+        counted = everywhere | self.valid[y.clip(0, rows - 1), x.clip(0, cols - 1)]
+        lengths = np.linalg.norm(steps, axis=1) * counted
+        return np.asarray(np.bincount(owner, lengths, minlength=len(self.features)), dtype=float)
+
+    @cached_property
+    def compactness(self) -> FloatArray:
+        """(n,) 4 pi area / outline squared of the outlines, image border and void included; at most 1."""
+        ground = self.grid.ground or pixel_ground(self.grid.shape)
+        areas = self._ground_areas_m2(self._outlines, np.ones(len(self.features)), ground)
+        whole_m = self._lengths_m(shapely.boundary(self._outlines), ground, everywhere=True)
+        return np.asarray(np.minimum(4 * np.pi * areas / np.where(whole_m > 0, whole_m, np.inf) ** 2, 1.0))
 
     @property
     def scores(self) -> FloatArray:
@@ -96,62 +154,14 @@ class Patches:
         """(n,) the source's own identifiers."""
         return [feature.id for feature in self.features]
 
-    @cached_property
-    def _whole(self) -> list[BoolImage]:
-        return [self._burn(index) for index in range(len(self.features))]
-
-    @cached_property
-    def _burned(self) -> list[BoolImage]:
-        return [
-            burned & self.valid[y0:y1, x0:x1] for burned, (x0, y0, x1, y1) in zip(self._whole, self.boxes, strict=True)
-        ]
-
-    def _burn(self, index: int) -> BoolImage:
-        x0, y0, x1, y1 = self.boxes[index]
-        local = shapely.transform(self._outlines[index], lambda xy: xy - (x0, y0))
-        burned: BoolImage = (
-            rasterize([(local, 1)], out_shape=(y1 - y0, x1 - x0), dtype="uint8", all_touched=not self.areal) > 0
-        )
-        if not burned.any():  # smaller than a pixel: it keeps the pixel that holds it, so that no object vanishes
-            point = shapely.point_on_surface(local)
-            row, col = int(min(max(point.y, 0), y1 - y0 - 1)), int(min(max(point.x, 0), x1 - x0 - 1))
-            burned[row, col] = True
-        return burned
-
-    def patch(self, index: int) -> tuple[BoolImage, int, int]:
-        """One object cut out by its box: (pixels, first row, first column)."""
-        x0, y0, _, _ = self.boxes[index]
-        return self._burned[index], int(y0), int(x0)
-
-    @cached_property
-    def sizes_px(self) -> IntArray:
-        """(n,) valid pixels whose centre lies inside."""
-        return np.array([np.count_nonzero(pixels) for pixels in self._burned], dtype=np.int64)
-
-    def touches(self, pixels: BoolImage) -> BoolImage:
+    def touches(self, pixels: BoolImage) -> NDArray[np.bool_]:
         """(n,) bool: which objects have a pixel among these."""
-        return np.array(
-            [
-                (pixels[y0:y1, x0:x1] & own).any()
-                for own, (x0, y0, x1, y1) in zip(self._burned, self.boxes, strict=True)
-            ],
-            dtype=bool,
-        )
+        return self.runs.touches(pixels)
 
-    def minimum(self, field: NDArray[np.floating[Any]]) -> FloatArray:
-        """(n,) smallest value of an image field over each object's pixels."""
-        return np.array(
-            [
-                field[y0:y1, x0:x1][pixels].min(initial=np.inf)
-                for pixels, (x0, y0, x1, y1) in zip(self._burned, self.boxes, strict=True)
-            ],
-            dtype=float,
-        )
 
-    def pixels_of(self, indices: IntArray) -> BoolImage:
-        """(rows, columns) bool: the pixels of some objects."""
-        pixels = np.zeros(self.grid.shape, dtype=bool)
-        for index in indices:
-            x0, y0, x1, y1 = self.boxes[index]
-            pixels[y0:y1, x0:x1] |= self._burned[index]
-        return pixels
+def _pixel_areas_m2(ground: Ground, rows: FloatArray, cols: FloatArray) -> FloatArray:
+    """(n,) ground areas of single pixels around some places, where the pixel size varies over the image."""
+    across = ground.positions_m(rows, cols + 0.5) - ground.positions_m(rows, cols - 0.5)
+    down = ground.positions_m(rows + 0.5, cols) - ground.positions_m(rows - 0.5, cols)
+    areas: Any = np.linalg.norm(np.cross(across, down), axis=1)
+    return np.asarray(areas, dtype=float)

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import Refused, ToolError
-from swath.tools import kernels
+from swath.tools.distances import SLACK
 from swath.tools.handles import Mask, Regions
-from swath.tools.regions import Statistic, statistic_of
+from swath.tools.labelling import mask_runs
+from swath.tools.regions import Statistic, positive, statistic_of
 from swath.tools.registry import tool
 from swath.tools.site import Site
 
-BoolImage = NDArray[np.bool_]
 FEW_PIXELS = 3
 """Below this many pixels a distance is mostly raster; the conventions ask for a warning."""
 
@@ -37,8 +37,7 @@ def within(
     """
     inside, limit = site.mask_of(mask), _limit(max_distance_m, smaller_than_m)
     name = f"{inside.name} within {limit:g} m of {target.name}"
-    near = _near_pixels(site, target, limit, exclusive=max_distance_m is None)
-    return inside.derived(inside.pixels & near, name)
+    return inside.derived(_near_pixels(site, inside, target, limit, exclusive=max_distance_m is None), name)
 
 
 @tool(measures=True)
@@ -61,8 +60,8 @@ def beyond(
     """
     inside, limit = site.mask_of(mask), _limit(larger_than_m, min_distance_m)
     name = f"{inside.name} further than {limit:g} m from {target.name}"
-    near = _near_pixels(site, target, limit, exclusive=larger_than_m is None)
-    return inside.derived(inside.pixels & ~near, name)
+    close = _near_pixels(site, inside, target, limit, exclusive=larger_than_m is None)
+    return inside.derived(inside.pixels & ~close, name)
 
 
 @tool(measures=True)
@@ -116,8 +115,9 @@ def touching(site: Site, regions: Regions, target: Mask | Regions) -> Regions:
     """The regions with a pixel in, or next to (sides and corners), the target; needs no ground size."""
     import cv2
 
-    grown = cv2.dilate(site.mask_of(target).pixels.view(np.uint8), np.ones((3, 3), np.uint8))
-    return regions.take(regions.touches(grown > 0), f"{regions.name} touching {target.name}")
+    grown = cv2.dilate(site.mask_of(target).pixels.view(np.uint8), np.ones((3, 3), np.uint8)).view(bool)
+    touched = regions.measured(lambda runs: runs.touches(grown))
+    return regions.take(touched, f"{regions.name} touching {target.name}")
 
 
 @tool(measures=True)
@@ -131,7 +131,7 @@ def distance_m(site: Site, a: Mask | Regions, b: Mask | Regions) -> float:
     for thing in (here, there):
         if not thing.size_px:
             raise Refused(f"There is no {thing.name} in the image, so that a distance to it has no value.")
-    shortest = float(site.distance_field_m(there)[here.pixels].min())
+    shortest = float(site.distances(there).lowest(mask_runs(here.pixels))[0])
     return max(site.doubted_distance_m(shortest), 0.0) if shortest else 0.0
 
 
@@ -175,7 +175,7 @@ def nearest(site: Site, regions: Regions, target: Mask | Regions, *, n: int = 1)
         Refused: the target is not in the image.
     """
     order = np.argsort(_distances(site, regions, target), kind="stable")
-    return regions.take(order[:n], f"{regions.name} nearest to {target.name}")
+    return regions.take(order[: positive(n)], f"{regions.name} nearest to {target.name}")
 
 
 @tool(measures=True)
@@ -192,7 +192,7 @@ def farthest(site: Site, regions: Regions, target: Mask | Regions, *, n: int = 1
         Refused: the target is not in the image.
     """
     order = np.argsort(-_distances(site, regions, target), kind="stable")
-    return regions.take(order[:n], f"{regions.name} farthest from {target.name}")
+    return regions.take(order[: positive(n)], f"{regions.name} farthest from {target.name}")
 
 
 def _limit(inclusive: float | None, exclusive: float | None) -> float:
@@ -202,40 +202,43 @@ def _limit(inclusive: float | None, exclusive: float | None) -> float:
     return given[0]
 
 
-def _near_pixels(site: Site, target: Mask | Regions, limit_m: float, *, exclusive: bool) -> BoolImage:
-    mask = site.mask_of(target)
-    field = site.distance_field_m(mask)
-    ground = site.raster.grid.require_ground()
-    if limit_m < FEW_PIXELS * max(ground.size_xy_m):
-        site.warn(f"{limit_m:g} m is less than {FEW_PIXELS} pixels: at this resolution the answer is mostly raster.")
-    doubted = site.doubted_distance_m(limit_m)
-    if exclusive:
-        doubted = np.nextafter(doubted * (1 - 2 * kernels.DISTANCE_SLACK), 0.0)
-    return kernels.within(field, mask.pixels, site.valid, doubted, ground)
+def _near_pixels(
+    site: Site, inside: Mask, target: Mask | Regions, limit_m: float, *, exclusive: bool
+) -> NDArray[np.bool_]:
+    limit_m = _doubted_limit(site, limit_m, exclusive=exclusive)
+    return site.distances(site.mask_of(target)).near(inside.pixels, limit_m)
 
 
 def _near_regions(
     site: Site, regions: Regions, target: Mask | Regions, limit_m: float, *, exclusive: bool
 ) -> NDArray[np.bool_]:
-    close = _near_pixels(site, target, limit_m, exclusive=exclusive)
-    found = regions.touches(close)
+    doubted_m = _doubted_limit(site, limit_m, exclusive=exclusive)
+    distances = site.distances(site.mask_of(target))
+    found = regions.measured(lambda runs: distances.reached(runs, doubted_m))
     _warn_of_the_unseen(site, regions, found, limit_m)
     return found
 
 
+def _doubted_limit(site: Site, limit_m: float, *, exclusive: bool) -> float:
+    """The largest distance that still counts, under the present doubt; below 0 where none does."""
+    if limit_m < FEW_PIXELS * max(site.raster.grid.require_ground().size_xy_m):
+        site.warn(f"{limit_m:g} m is less than {FEW_PIXELS} pixels: at this resolution the answer is mostly raster.")
+    doubted = site.doubted_distance_m(limit_m)
+    return float(np.nextafter(doubted * (1 - 2 * SLACK), -1.0)) if exclusive else doubted
+
+
 def _warn_of_the_unseen(site: Site, regions: Regions, found: NDArray[np.bool_], limit_m: float) -> None:
     """Objects that were found far may have something near beyond the image's edge."""
-    x_m, y_m = site.raster.grid.require_ground().size_xy_m
+    ground = site.raster.grid.require_ground()
+    x_m, y_m = (ground.pixel_area_m2 / size for size in reversed(ground.size_xy_m))  # at right angles to the edges
     rows, cols = site.valid.shape
-    x0, y0, x1, y1 = regions.column("boxes").reshape(-1, 4).T
+    x0, y0, x1, y1 = regions.column("boxes").T
     edge_m = np.minimum.reduce([(x0 + 1) * x_m, (cols - x1 + 1) * x_m, (y0 + 1) * y_m, (rows - y1 + 1) * y_m])
     unseen = ~found & (edge_m <= limit_m)
     if not site.valid.all():
-        void = Mask(~site.valid, site.valid, site.raster.grid, "void")
-        void = site.derived("void", (site.raster,), lambda: void)
-        ground = site.raster.grid.require_ground()
-        field = site.distance_field_m(void)
-        unseen |= ~found & regions.touches(kernels.within(field, void.pixels, site.valid, limit_m, ground))
+        void = site.derived("void", (site.raster,), lambda: Mask(~site.valid, site.valid, site.raster.grid, "void"))
+        distances = site.distances(void)
+        unseen |= ~found & regions.measured(lambda runs: distances.reached(runs, limit_m))
     count = int(np.count_nonzero(unseen))
     if count:
         site.warn(
@@ -249,7 +252,8 @@ def _distances(site: Site, regions: Regions, target: Mask | Regions) -> NDArray[
     if not mask.size_px:
         raise Refused(f"There is no {target.name} in the image, so that a distance to it has no value.")
     site.doubts.add("proximity")
-    distances = regions.minimum(site.distance_field_m(mask))
+    distances_to_mask = site.distances(mask)
+    distances = regions.measured(distances_to_mask.lowest)
     if site.nudge.proximity_px:
         shift = site.doubted_distance_m(0.0)
         distances = np.where(distances > 0, np.maximum(distances + shift, 0.0), 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import Refused, ToolError
-from swath.tools import kernels
+from swath.tools.distances import SLACK
 from swath.tools.handles import Mask, Regions
 from swath.tools.registry import tool
 from swath.tools.site import Site, doubted_areas_m2
@@ -127,16 +127,15 @@ def between(
     Inclusive bounds have a relative slack of 1e-9, exclusive ones lose it, so that an area that equals the bound in
     exact arithmetic is treated so in floating point.
     """
-    slack = kernels.DISTANCE_SLACK
     keep = np.ones(len(values), dtype=bool)
     if larger_than is not None:
-        keep &= values > larger_than * (1 + slack)
+        keep &= values > larger_than * (1 + SLACK)
     if minimum is not None:
-        keep &= values >= minimum * (1 - slack)
+        keep &= values >= minimum * (1 - SLACK)
     if smaller_than is not None:
-        keep &= values < smaller_than * (1 - slack)
+        keep &= values < smaller_than * (1 - SLACK)
     if maximum is not None:
-        keep &= values <= maximum * (1 + slack)
+        keep &= values <= maximum * (1 + SLACK)
     return keep
 
 
@@ -169,7 +168,7 @@ def largest(site: Site, regions: Regions, *, n: int = 1) -> Regions:
         n: how many, at least 1.
     """
     name = f"largest {regions.name}" if n == 1 else f"{n} largest {regions.name}"
-    return regions.take(_by_size(regions)[: _positive(n)], name)
+    return regions.take(_by_size(regions)[: positive(n)], name)
 
 
 @tool(measures=True)
@@ -182,7 +181,7 @@ def smallest(site: Site, regions: Regions, *, n: int = 1) -> Regions:
         n: how many, at least 1.
     """
     name = f"smallest {regions.name}" if n == 1 else f"{n} smallest {regions.name}"
-    return regions.take(_by_size(regions)[::-1][: _positive(n)], name)
+    return regions.take(_by_size(regions, descending=False)[: positive(n)], name)
 
 
 @tool(measures=True)
@@ -194,7 +193,7 @@ def nth_largest(site: Site, regions: Regions, *, n: int) -> Regions:
         regions: where to choose.
         n: rank, 1 = the largest.
     """
-    return regions.take(_by_size(regions)[_positive(n) - 1 : n], f"{regions.name}, number {n} by size")
+    return regions.take(_by_size(regions)[positive(n) - 1 : n], f"{regions.name}, number {n} by size")
 
 
 @tool(measures=True)
@@ -206,20 +205,25 @@ def sort_by_area(site: Site, regions: Regions, *, descending: bool = True) -> Re
         regions: what to order.
         descending: largest first.
     """
-    order = _by_size(regions)
-    return regions.take(order if descending else order[::-1], f"{regions.name} by size")
+    return regions.take(_by_size(regions, descending=descending), f"{regions.name} by size")
 
 
-def _positive(n: int) -> int:
+def positive(n: int) -> int:
+    """How many objects to choose.
+
+    Raises:
+        ToolError: none.
+    """
     if n < 1:
         raise ToolError(f"n must be at least 1, not {n}.")
     return n
 
 
-def _by_size(regions: Regions) -> NDArray[np.int64]:
-    """Positions from the largest region to the smallest; ties in reading order."""
+def _by_size(regions: Regions, *, descending: bool = True) -> NDArray[np.int64]:
+    """Positions in the order of size; of equal regions the one that came first stays first."""
     column = "areas_m2" if regions.grid.ground is not None and regions.areal else "sizes_px"
-    return np.argsort(-regions.column(column).astype(float), kind="stable")
+    sizes = regions.column(column).astype(float)
+    return np.argsort(-sizes if descending else sizes, kind="stable")
 
 
 @tool(measures=True)

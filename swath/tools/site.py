@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from swath.errors import Refused
 from swath.raster.reader import Raster
 from swath.segment.protocol import Backend, Segmentation
-from swath.tools import kernels
+from swath.tools.distances import Distances, distances_to
 from swath.tools.handles import Mask, Regions
 
 BoolImage = NDArray[np.bool_]
-KEPT_DISTANCE_FIELDS = 4
-"""Distance fields kept at once: 4 bytes a pixel each; a program seldom measures to more than two classes."""
+KEPT_DISTANCES = 4
+"""Targets whose distances are kept at once: 4 bytes a pixel each; a program seldom measures to more than two."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Site:
     _segmentations: dict[str, Segmentation] = field(default_factory=dict)
     _masks: dict[tuple[str, int], Mask] = field(default_factory=dict)
     _derived: dict[tuple[Hashable, ...], tuple[Any, Mask]] = field(default_factory=dict)
-    _fields: dict[int, tuple[Mask, NDArray[np.floating[Any]]]] = field(default_factory=dict)
+    _distances: dict[int, tuple[Mask, Distances]] = field(default_factory=dict)
 
     def nudged(self, nudge: Nudge) -> Site:
         """The same site under a doubt: computed masks and distances are shared, warnings are not."""
@@ -109,15 +109,14 @@ class Site:
             )
         return self._masks[key]
 
-    def distance_field_m(self, target: Mask) -> NDArray[np.floating[Any]]:
-        """Ground distance in metres of every valid pixel to a mask; computed once while it stays among the last few."""
+    def distances(self, target: Mask) -> Distances:
+        """Ground distances of pixels and objects to a mask; computed once while it stays among the last few."""
         key = id(target)
-        if key not in self._fields:
-            while len(self._fields) >= KEPT_DISTANCE_FIELDS:
-                self._fields.pop(next(iter(self._fields)))
-            ground = self.raster.grid.require_ground()
-            self._fields[key] = target, kernels.distance_field_m(target.pixels, self.valid, ground)
-        return self._fields[key][1]
+        if key not in self._distances:
+            while len(self._distances) >= KEPT_DISTANCES:
+                self._distances.pop(next(iter(self._distances)))
+            self._distances[key] = target, distances_to(target.pixels, self.raster.grid.require_ground())
+        return self._distances[key][1]
 
     def derived(self, operation: str, parents: tuple[Any, ...], build: Callable[[], Mask]) -> Mask:
         """A mask made from others, computed once; it keeps its parents alive, so that their ids stay theirs."""
@@ -156,13 +155,13 @@ class Site:
 
 
 def doubted_area_m2(site: Site, of: Mask | Regions) -> float:
-    """Ground area in m2 of a mask or of regions, under the present doubt.
+    """Ground area in m2 of a mask or of regions, under the present doubt; ground where outlines overlap counts once.
 
     Raises:
         Refused: lines or points, which have no area, or no known ground size.
     """
     if isinstance(of, Regions):
-        return float(doubted_areas_m2(site, of).sum())
+        return max(float(doubted_areas_m2(site, of).sum()) - of.shared_area_m2, 0.0)
     require_area(of)
     shift = site.boundary_shift(of.classes)
     return max(of.area_m2 + shift * site.half_pixel_m * of.outline_m, 0.0) if shift else of.area_m2

@@ -1,0 +1,106 @@
+"""Telling objects apart by pixel: connected components and instance ids, as runs.
+
+Components are labelled strip by strip by OpenCV and united across the seams, so that no temporary is as large as the
+image; which library serves which kernel was measured, see design/kernels.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.tools.runs import Runs, place_type, row_blocks
+
+BoolImage = NDArray[np.bool_]
+Places = NDArray[np.integer[Any]]
+
+
+def component_runs(pixels: BoolImage, connectivity: int) -> Runs:
+    """Connected components, in reading order of their first pixels.
+
+    Args:
+        pixels: (rows, columns).
+        connectivity: 4 or 8.
+    """
+    shape = (pixels.shape[0], pixels.shape[1])
+    starts, stops, owners, seams = [], [], [], []
+    total, above = 0, None
+    for rows in row_blocks(shape[0]):
+        block = np.ascontiguousarray(pixels[rows]).view(np.uint8)
+        found, labels = cv2.connectedComponents(block, connectivity=connectivity, ltype=cv2.CV_32S)
+        start, stop = _value_runs(block, rows.start)
+        owners.append(labels.reshape(-1)[start - rows.start * shape[1]] + np.int32(total - 1))
+        starts.append(start)
+        stops.append(stop)
+        below = np.where(labels[0] > 0, labels[0] + (total - 1), -1)
+        if above is not None:
+            seams.append(_meeting(above, below, connectivity))
+        above = np.where(labels[-1] > 0, labels[-1] + (total - 1), -1)
+        total += found - 1
+    owner, count = _united(np.concatenate(owners), total, seams)
+    return Runs(np.concatenate(starts), np.concatenate(stops), owner, count, shape)
+
+
+def instance_runs(ids: NDArray[np.integer[Any]]) -> Runs:
+    """Objects told apart by pixel, in the order of their ids; 0 and below is no object."""
+    shape = (ids.shape[0], ids.shape[1])
+    parts = [(*_value_runs(ids[rows], rows.start), rows) for rows in row_blocks(shape[0])]
+    start, stop = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+    present, owner = np.unique(ids.reshape(-1)[start], return_inverse=True)
+    return Runs(start, stop, owner.astype(np.int32), len(present), shape)
+
+
+def mask_runs(pixels: BoolImage) -> Runs:
+    """All pixels of a mask as one object."""
+    runs = instance_runs(pixels.view(np.uint8))
+    return Runs(runs.start, runs.stop, runs.owner, 1, runs.shape)
+
+
+def _value_runs(block: NDArray[Any], first_row: int) -> tuple[Places, Places]:
+    """Start and stop in the image of the runs of equal values above 0 in a block of rows."""
+    rows, cols = block.shape
+    # A column of zeros between the rows ends every run at its row's end.
+    padded = np.zeros(rows * (cols + 1) + 1, dtype=block.dtype)
+    padded[1:].reshape(rows, cols + 1)[:, :cols] = block
+    edges = np.flatnonzero(padded[1:] != padded[:-1])
+    begins = np.flatnonzero(padded[1:][edges] > 0)
+    start, stop = edges[begins], edges[begins + 1]
+    shift = first_row * cols - start // (cols + 1)
+    dtype = place_type(first_row + rows, cols)
+    return (start + shift).astype(dtype), (stop + shift).astype(dtype)
+
+
+def _meeting(above: Places, below: Places, connectivity: int) -> Places:
+    """(k, 2) components that meet across a seam between two rows."""
+    pairs = [np.column_stack([above, below])]
+    if connectivity == 8:
+        pairs += [np.column_stack([above[1:], below[:-1]]), np.column_stack([above[:-1], below[1:]])]
+    joined = np.concatenate(pairs)
+    return np.unique(joined[(joined >= 0).all(axis=1)], axis=0)
+
+
+def _united(owner: Places, total: int, seams: list[Places]) -> tuple[NDArray[np.int32], int]:
+    """Components of strips united across their seams, numbered in the order of their first runs; how many there are."""
+    root = _roots(total, np.concatenate([np.zeros((0, 2), dtype=np.int32), *seams]))
+    owner = root[owner]
+    first = np.full(total, len(owner), dtype=np.int32)
+    first[owner[::-1]] = np.arange(len(owner) - 1, -1, -1)  # of equal indices the last assignment stays: the first run
+    rank = np.empty(total, dtype=np.int32)
+    rank[np.argsort(first, kind="stable")] = np.arange(total, dtype=np.int32)
+    return rank[owner], int(np.count_nonzero(root == np.arange(total)))
+
+
+def _roots(total: int, pairs: Places) -> NDArray[np.int32]:
+    """(total,) the smallest member of each one's group, pairs being in one group (Shiloach and Vishkin 1982)."""
+    root = np.arange(total, dtype=np.int32)
+    while len(pairs):
+        ends = np.sort(root[pairs], axis=1)
+        ends = ends[ends[:, 0] != ends[:, 1]]
+        np.minimum.at(root, ends[:, 1], ends[:, 0])
+        while not np.array_equal(root, above := root[root]):
+            root = above
+        pairs = ends
+    return root

@@ -1,0 +1,249 @@
+"""Objects as horizontal runs of pixels: what a label image says, in a hundredth of its memory.
+
+Everything about an object is summed over its runs; see design/kernels.md for the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.raster.ground import Ground
+
+BoolImage = NDArray[np.bool_]
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Places = NDArray[np.signedinteger[Any]]
+
+BLOCK_ROWS = 256
+"""Rows handled at a time where a temporary per pixel is needed: 256 rows of 10,000 float64 are 20 MB."""
+
+CHUNK_PX = 2**20
+"""Pixels that are spelled out one by one at a time."""
+
+
+def place_type(rows: int, cols: int) -> type[np.signedinteger[Any]]:
+    """The type that counts the pixels of an image: 4 bytes while they suffice."""
+    return np.int32 if rows * cols < 2**31 else np.int64
+
+
+def row_blocks(rows: int, overlap: int = 0) -> Iterator[slice]:
+    """Slices of `BLOCK_ROWS` rows, each reaching `overlap` rows into the next."""
+    for start in range(0, max(rows - overlap, 0), BLOCK_ROWS):
+        yield slice(start, min(start + BLOCK_ROWS + overlap, rows))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Runs:
+    """Objects as runs of pixels in a row, sorted by their first pixel; objects may overlap.
+
+    Attributes:
+        start: (m,) first pixel of each run, counted along the rows of the image.
+        stop: (m,) one past its last pixel, in the same row.
+        owner: (m,) index of the object that the run belongs to.
+        count: number of objects; one without a pixel has no run.
+        shape: (rows, columns) of the image.
+    """
+
+    start: Places
+    stop: Places
+    owner: NDArray[np.int32]
+    count: int
+    shape: tuple[int, int]
+
+    @property
+    def lengths(self) -> Places:
+        """(m,) pixels of each run."""
+        return self.stop - self.start
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays, for the budget of a program's handles."""
+        return int(self.start.nbytes + self.stop.nbytes + self.owner.nbytes)
+
+    @property
+    def places(self) -> IntArray:
+        """Every pixel of every object, run by run."""
+        return np.concatenate([self.start[:0], *(places for _, places in self._spelled_out())])
+
+    def _total(self, per_run: NDArray[Any]) -> FloatArray:
+        return np.asarray(np.bincount(self.owner, per_run, minlength=self.count), dtype=float)
+
+    @cached_property
+    def sizes_px(self) -> IntArray:
+        """(n,) pixels of each object."""
+        return self._total(self.lengths).astype(np.int64)
+
+    @cached_property
+    def boxes(self) -> IntArray:
+        """(n, 4) half-open boxes: x_min, y_min, x_max, y_max; zeros for an object without a pixel."""
+        boxes = np.zeros((4, self.count), dtype=self.start.dtype)
+        boxes[:2] = max(self.shape)
+        row = self.start // self.shape[1]
+        for axis, first, last in ((0, self.start % self.shape[1], None), (1, row, row + 1)):
+            np.minimum.at(boxes[axis], self.owner, first)
+            np.maximum.at(boxes[axis + 2], self.owner, first + self.lengths if last is None else last)
+        return np.where(self.sizes_px > 0, boxes, 0).T.astype(np.int64)
+
+    @cached_property
+    def centroids_yx(self) -> FloatArray:
+        """(n, 2) mean row and column of pixel centres, which are whole numbers; NaN without a pixel."""
+        sizes = np.where(self.sizes_px > 0, self.sizes_px, np.nan)
+        return np.column_stack([self._total(self.lengths * at) / sizes for at in self._middles_yx()])
+
+    def _middles_yx(self) -> Iterator[FloatArray]:
+        """Row and column of the middle of each run; halves are exact in floating point."""
+        yield (self.start // self.shape[1]).astype(float)
+        yield (self.start % self.shape[1]) + (self.lengths - 1) * 0.5
+
+    @cached_property
+    def moments_xx_xy_yy(self) -> FloatArray:
+        """(n, 3) central second moments in pixels, each pixel being a unit square, not a point."""
+        y, x = (at - centre[self.owner] for at, centre in zip(self._middles_yx(), self.centroids_yx.T, strict=True))
+        length = self.lengths.astype(float)
+        per_run = (length * x**2 + length**3 / 12, length * x * y, length * (y**2 + 1 / 12))
+        totals = np.column_stack([self._total(moment) for moment in per_run])
+        return np.asarray(totals / np.maximum(self.sizes_px, 1)[:, None])
+
+    def areas_m2(self, ground: Ground) -> FloatArray:
+        """(n,) true ground areas in m2."""
+        if ground.uniform:
+            return self.sizes_px.astype(np.float64) * ground.pixel_area_m2
+        areas = np.empty(len(self.start))
+        for rows in row_blocks(self.shape[0]):
+            part = self._between(rows.start, rows.stop)
+            block = np.broadcast_to(ground.area_m2(rows), (rows.stop - rows.start, self.shape[1])).ravel()
+            areas[part] = _reduced(np.add, block, self.start[part], self.stop[part], rows.start * self.shape[1])
+        return self._total(areas)
+
+    def touches(self, pixels: BoolImage) -> BoolArray:
+        """(n,) bool: which objects have a pixel among these."""
+        found = np.zeros(self.count, dtype=bool)
+        found[self.owner[_reduced(np.logical_or, pixels.reshape(-1), self.start, self.stop)]] = True
+        return found
+
+    def minimum(self, field: NDArray[np.floating[Any]]) -> FloatArray:
+        """(n,) smallest value of an image field over each object's pixels; infinity without a pixel."""
+        lowest = np.full(self.count, np.inf)
+        np.minimum.at(lowest, self.owner, _reduced(np.minimum, field.reshape(-1), self.start, self.stop))
+        return lowest
+
+    def pixels(self, image: BoolImage | None = None) -> BoolImage:
+        """(rows, columns) bool: the pixels of all objects, added to an image where one is given."""
+        image = np.zeros(self.shape, dtype=bool) if image is None else image
+        flat = image.reshape(-1)
+        for _, places in self._spelled_out():
+            flat[places] = True
+        return image
+
+    def labels(self, rows: slice | None = None, cols: slice | None = None) -> NDArray[np.int32]:
+        """A window of the label image: object index + 1, 0 where there is none; of objects that overlap, the last."""
+        y0, y1, _ = (rows or slice(None)).indices(self.shape[0])
+        image = np.zeros((y1 - y0, self.shape[1]), dtype=np.int32)
+        flat = image.reshape(-1)
+        inside = self.where(self._between(y0, y1))
+        for run, places in inside._spelled_out():
+            flat[places - y0 * self.shape[1]] = inside.owner[run] + 1
+        return image[:, cols or slice(None)]
+
+    def cut(self, index: int) -> tuple[BoolImage, int, int]:
+        """One object cut out by its box: (pixels, first row, first column)."""
+        one = self.of(np.array([index]))
+        x0, y0, x1, y1 = one.boxes[0].tolist()
+        pixels = np.zeros((y1 - y0, x1 - x0), dtype=bool)
+        row, col = np.divmod(one.places, self.shape[1])
+        pixels[row - y0, col - x0] = True
+        return pixels, y0, x0
+
+    def of(self, indices: IntArray) -> Runs:
+        """Some of the objects, numbered anew in the order given."""
+        if len(indices) == self.count and np.array_equal(indices, np.arange(self.count)):
+            return self
+        first, order = self._by_owner
+        sizes = first[indices + 1] - first[indices]
+        mine = order[np.repeat(first[indices] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())]
+        owner = np.repeat(np.arange(len(indices), dtype=np.int32), sizes)
+        again = np.argsort(mine, kind="stable")
+        return Runs(self.start[mine[again]], self.stop[mine[again]], owner[again], len(indices), self.shape)
+
+    def where(self, chosen: BoolArray | slice) -> Runs:
+        """Some of the runs, of the same objects."""
+        return replace(self, start=self.start[chosen], stop=self.stop[chosen], owner=self.owner[chosen])
+
+    def inside(self, valid: BoolImage) -> Runs:
+        """The objects without their pixels outside `valid`."""
+        flat = valid.reshape(-1)
+        places, owners = [self.start[:0]], [self.owner[:0]]
+        for run, spelled in self._spelled_out():
+            kept = flat[spelled]
+            places.append(spelled[kept])
+            owners.append(self.owner[run[kept]])
+        return runs_of_pixels(np.concatenate(places), np.concatenate(owners), self.count, self.shape)
+
+    @cached_property
+    def _by_owner(self) -> tuple[IntArray, IntArray]:
+        """Where the runs of object i are: `order[first[i] : first[i + 1]]`."""
+        order = np.argsort(self.owner, kind="stable")
+        return np.concatenate([[0], np.cumsum(np.bincount(self.owner, minlength=self.count))]), order
+
+    def _between(self, first_row: int, last_row: int) -> slice:
+        begin, end = np.searchsorted(self.start, [first_row * self.shape[1], last_row * self.shape[1]])
+        return slice(int(begin), int(end))
+
+    def _spelled_out(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """In chunks: for every pixel the index of its run and its own place."""
+        ends = np.cumsum(self.lengths)
+        begin = 0
+        while begin < len(ends):
+            done = int(ends[begin - 1]) if begin else 0
+            end = max(int(np.searchsorted(ends, done + CHUNK_PX, side="right")), begin + 1)
+            lengths = self.lengths[begin:end]
+            run = np.repeat(np.arange(begin, end), lengths)
+            yield (
+                run,
+                np.arange(lengths.sum()) + (self.start[begin:end] - (ends[begin:end] - lengths - done))[run - begin],
+            )
+            begin = end
+
+
+def _reduced(ufunc: np.ufunc, flat: NDArray[Any], start: IntArray, stop: IntArray, offset: int = 0) -> NDArray[Any]:
+    """(m,) a field reduced over each run; the field's first value belongs to the place `offset`."""
+    if len(start) == 0:
+        return np.zeros(0, dtype=bool if ufunc is np.logical_or else flat.dtype)
+    low, high = int(start[0]), int(stop.max())
+    part = flat[low - offset : high - offset]
+    # `reduceat` takes no index behind the end: runs that reach it get the last value separately.
+    edges = np.empty(2 * len(start), dtype=np.intp)
+    edges[0::2], edges[1::2] = start - low, np.minimum(stop, high - 1) - low
+    reduced: NDArray[Any] = ufunc.reduceat(part, edges)[0::2]
+    last = (stop == high) & (stop - start > 1)
+    reduced[last] = ufunc(reduced[last], part[-1])
+    return reduced
+
+
+def runs_of_pixels(places: IntArray, owner: NDArray[Any], count: int, shape: tuple[int, int]) -> Runs:
+    """Runs from pixels in any order, each with its object; a pixel named twice counts once."""
+    order = np.lexsort([places, owner])
+    places, owner = places[order], owner[order]
+    if len(places) == 0:
+        return Runs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32), count, shape)
+    new = np.ones(len(places), dtype=bool)
+    new[1:] = (np.diff(places) != 0) | (np.diff(owner) != 0)
+    places, owner = places[new], owner[new]
+    first = np.ones(len(places), dtype=bool)
+    first[1:] = (np.diff(places) != 1) | (np.diff(owner) != 0) | (places[1:] % shape[1] == 0)
+    start = np.flatnonzero(first)
+    stop = places[np.append(start[1:], len(places)) - 1] + 1
+    return sorted_runs(places[start], stop, owner[start], count, shape)
+
+
+def sorted_runs(start: IntArray, stop: IntArray, owner: NDArray[Any], count: int, shape: tuple[int, int]) -> Runs:
+    """Runs in any order."""
+    order = np.argsort(start, kind="stable")
+    return Runs(start[order], stop[order], owner[order].astype(np.int32), count, shape)
