@@ -85,7 +85,9 @@ class Backend(Protocol):
     raises `Refused` where it has nothing to say about this raster, `InputError` where a file it was given is unusable.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Name of the backend, as it was registered."""
 
     def classes(self) -> tuple[str, ...]:
         """Canonical names of the classes that `segment` knows on this raster, whether or not they occur."""
