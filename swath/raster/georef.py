@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from rasterio._err import CPLE_BaseError
 from rasterio.errors import RasterioError
 
+from swath.raster.geokeys import declares_crs
 from swath.raster.grid import Grid
 
 GCP_RMS_LIMIT_PX = 3.0
@@ -19,13 +21,12 @@ GCP_RMS_LIMIT_PX = 3.0
 _IDENTITY = Affine.identity()
 
 
-def read_grid(dataset: Any, gsd_m: float | None, *, crs_unreadable: bool = False) -> tuple[Grid, tuple[str, ...]]:
+def read_grid(dataset: Any, gsd_m: float | None) -> tuple[Grid, tuple[str, ...]]:
     """The grid of an open dataset, and warnings about it.
 
     Args:
         dataset: an open dataset.
         gsd_m: ground size of a pixel that a person typed.
-        crs_unreadable: whether GDAL complained while it opened the file, so that no CRS means one that is beyond it.
     """
     shape = (int(dataset.height), int(dataset.width))
     affine = Affine(*dataset.transform[:6])
@@ -33,7 +34,7 @@ def read_grid(dataset: Any, gsd_m: float | None, *, crs_unreadable: bool = False
     if affine == _IDENTITY and points:
         return _grid_from_gcps(points, points_crs, shape, gsd_m)
     crs = _to_pyproj(dataset.crs)
-    unreadable = crs is None and (crs_unreadable or bool(dataset.crs))
+    unreadable = crs is None and (bool(dataset.crs) or declares_crs(Path(dataset.name)))
     reason = "the CRS of the file cannot be read" if unreadable else _why_unlocated(dataset, affine, crs)
     return Grid(affine, shape, crs, reason, gsd_m), ()
 

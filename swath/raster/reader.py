@@ -220,10 +220,9 @@ def open_raster(path: Path | str, *, gsd_m: float | None = None, bands: Mapping[
         raise InputError(f"A ground size of {gsd_m} m is not possible. Next: state a number of metres above 0.")
     name = str(path)
     file = file_of(name)
-    complaints: list[str] = []
-    with opened(name, complaints) as dataset:
+    with opened(name) as dataset:
         refuse_no_bands(file, dataset)
-        grid, notes = read_grid(dataset, gsd_m, crs_unreadable=bool(complaints))
+        grid, notes = read_grid(dataset, gsd_m)
         found, doubts = read_bands(dataset, bands, file.name)
         others = len(dataset.subdatasets)
         driver = str(dataset.driver)

@@ -12,7 +12,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -92,12 +92,11 @@ def _must_be_a_file(path: Path) -> None:
 
 
 @contextmanager
-def opened(name: str, complaints: list[str] | None = None) -> Iterator[Any]:
+def opened(name: str) -> Iterator[Any]:
     """A dataset opened for reading, with every GDAL failure inside the block turned into one sentence.
 
     Args:
         name: path of a file, or a GDAL name of a subdataset.
-        complaints: takes what GDAL complained of while it opened the file all the same (an unreadable CRS ...).
 
     Yields:
         The rasterio dataset.
@@ -108,12 +107,9 @@ def opened(name: str, complaints: list[str] | None = None) -> Iterator[Any]:
     with gdal_environment():
         dataset = _open(name)
         with dataset:
-            try:
-                # GDAL's last error stays pending after a half-successful opening and would hit the next call.
+            # GDAL's complaint of an unreadable CRS stays pending and would hit the next call.
+            with suppress(CPLE_BaseError):
                 _ = dataset.colorinterp
-            except CPLE_BaseError as why:
-                if complaints is not None:
-                    complaints.append(str(why))
             try:
                 yield dataset
             except MemoryError:

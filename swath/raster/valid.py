@@ -142,7 +142,7 @@ def measurable(dataset: Any, rules: Rules, window: Window, shape: Shape | None =
     if rules.alpha is not None:
         valid &= np.not_equal(dataset.read(rules.alpha.index, window=window, out_shape=shape), 0)
     if rules.transparent:
-        valid &= ~np.isin(dataset.read(1, window=window, out_shape=shape), rules.transparent)
+        valid &= ~np.isin(dataset.read(1, window=window, out_shape=shape), rules.transparent, kind="table")
     return valid
 
 

@@ -14,10 +14,12 @@ from affine import Affine
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, TiffTags
+from PIL.TiffImagePlugin import ImageFileDirectory_v2
 from rasterio.control import GroundControlPoint
 
 from swath.errors import InputError
+from swath.raster.geokeys import declares_crs
 from swath.raster.georef import GCP_RMS_LIMIT_PX, fit_affine
 from swath.raster.reader import Raster, open_raster
 
@@ -158,6 +160,53 @@ def test_why_no_size_is_known(vrt: Any, head: str, reason: str) -> None:
     grid = vrt(head).grid
     assert grid.ground is None
     assert grid.why_no_ground == reason
+
+
+@pytest.mark.parametrize("bigtiff", ["no", "yes"])
+@pytest.mark.parametrize("endianness", ["little", "big"])
+@pytest.mark.parametrize(("crs", "declared"), [("EPSG:32633", True), ("EPSG:4326", True), (None, False)])
+def test_whether_a_tiff_declares_a_crs(
+    raster_file: Any, photo: NDArray[np.uint8], bigtiff: str, endianness: str, crs: str | None, declared: bool
+) -> None:
+    path = raster_file("a.tif", photo, crs=crs, bigtiff=bigtiff, endianness=endianness)
+    assert declares_crs(path) == declared
+
+
+@pytest.mark.parametrize("content", [b"", b"II*\0", b"\x89PNG\r\n", b"II*\0\xff\xff\xff\xff"])
+def test_what_is_no_tiff_declares_nothing(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.tif").write_bytes(content)
+    assert not declares_crs(tmp_path / "a.tif")
+
+
+def test_a_crs_that_is_beyond_gdal_is_not_called_missing(tmp_path: Path, photo: NDArray[np.uint8]) -> None:
+    """A Mercator grid with a scale of 0 and a latitude of natural origin, for which PROJ has no WKT."""
+    user_defined, mercator, degree, metre = 32767, 7, 9102, 9001
+    in_doubles = [
+        (2057, 3_396_190.0),
+        (2059, 169.9),
+        (3081, -36.0),
+        (3080, 129.0),
+        (3092, 1.0),
+        (3082, 0.0),
+        (3083, 0.0),
+    ]
+    keys = [(1024, 0, 1, 1), (1025, 0, 1, 1), (2048, 0, 1, user_defined), (2050, 0, 1, user_defined)]
+    keys += [(2054, 0, 1, degree), (2056, 0, 1, user_defined)]
+    keys += [(3072, 0, 1, user_defined), (3074, 0, 1, user_defined), (3075, 0, 1, mercator), (3076, 0, 1, metre)]
+    keys += [(key, 34736, 1, i) for i, (key, _) in enumerate(in_doubles)]
+    tags = ImageFileDirectory_v2()
+    for tag, kind, values in (
+        (33550, TiffTags.DOUBLE, (600.0, 600.0, 0.0)),
+        (33922, TiffTags.DOUBLE, (0.0, 0.0, 0.0, -15_000.0, -1_800_000.0, 0.0)),
+        (34735, TiffTags.SHORT, (1, 1, 0, len(keys), *(number for key in sorted(keys) for number in key))),
+        (34736, TiffTags.DOUBLE, tuple(value for _, value in in_doubles)),
+    ):
+        tags.tagtype[tag] = kind
+        tags[tag] = values
+    Image.fromarray(photo[0]).save(tmp_path / "a.tif", tiffinfo=tags)
+    grid = open_raster(tmp_path / "a.tif").grid
+    assert grid.affine.a == 600
+    assert (grid.crs, grid.why_no_ground) == (None, "the CRS of the file cannot be read")
 
 
 def test_a_geotransform_wins_over_points(vrt: Any) -> None:
