@@ -111,10 +111,19 @@ def onto_image(codes: NDArray[Any], labels: Grid, image: Grid, labels_name: str)
     step = max(1, STRIP_PX // image.shape[1])
     for top in range(0, image.shape[0], step):
         rows = slice(top, min(top + step, image.shape[0]))
-        at_col, at_row = (np.floor(np.nan_to_num(at, nan=-1.0) + TIE_PX) for at in _positions(locate, rows, image))
-        inside = (at_col >= 0) & (at_row >= 0) & (at_col < codes.shape[1]) & (at_row < codes.shape[0])
-        filled[rows][inside] = codes[at_row[inside].astype(np.int64), at_col[inside].astype(np.int64)]
+        at_col, at_row = (
+            _pixel_numbers(at, size)
+            for at, size in zip(_positions(locate, rows, image), codes.shape[::-1], strict=True)
+        )
+        inside = (at_col >= 0) & (at_row >= 0)
+        filled[rows] = np.where(inside, codes[at_row, at_col], 0)
     return filled
+
+
+def _pixel_numbers(at: FloatArray, size: int) -> NDArray[np.int32]:
+    """Which pixel of an axis each position lies in; -1 outside and where it is unknown."""
+    within = (at >= -TIE_PX) & (at < size - TIE_PX)
+    return np.where(within, at + TIE_PX, -1).astype(np.int32)
 
 
 def _locator(labels: Grid, image: Grid, labels_name: str) -> Locator:

@@ -53,14 +53,19 @@ class Encoder:
             InputError: the values are not whole numbers.
         """
         values = self._values(bands)
-        codes = np.full(values.shape, VOID, dtype=np.uint16)
         valid = ~np.ma.getmaskarray(values)
-        data = values.data[valid]
-        if data.size:
-            present, places, counts = occurring(data)
-            for value, count in zip(present.tolist(), counts.tolist(), strict=True):
-                self._count(value, count)
-            codes[valid] = np.array([self._code_of.get(value, VOID) for value in present.tolist()], np.uint16)[places]
+        if valid.all():
+            return self._coded(np.ascontiguousarray(values.data).reshape(-1)).reshape(values.shape)
+        codes = np.full(values.shape, VOID, dtype=np.uint16)
+        if valid.any():
+            codes[valid] = self._coded(values.data[valid])
+        return codes
+
+    def _coded(self, data: NDArray[Any]) -> CodeImage:
+        present, places, counts = occurring(data)
+        for value, count in zip(present.tolist(), counts.tolist(), strict=True):
+            self._count(value, count)
+        codes: CodeImage = np.array([self._code_of.get(value, VOID) for value in present.tolist()], np.uint16)[places]
         return codes
 
     def _count(self, value: int, count: int) -> None:

@@ -15,7 +15,7 @@ from pyproj.exceptions import ProjError
 from swath.errors import InputError
 from swath.raster.grid import Grid
 from swath.segment.align import applied, image_points
-from swath.segment.burn import covered
+from swath.segment.burn import runs
 from swath.segment.vector_file import Bounds
 
 STRAIGHT_PX = 16
@@ -123,14 +123,12 @@ def _clipped(shapes: Geometries, index: NDArray[Any], shape: tuple[int, int]) ->
     """What lies in the image; what the border cuts off to less than one pixel centre lies outside."""
     rows, cols = shape
     within = _inside(shapes, (-NOISE_PX, -NOISE_PX, cols + NOISE_PX, rows + NOISE_PX))
-    whole = dict(zip(index.tolist(), within.tolist(), strict=True))
+    beyond = index[~within]
     shapes, index = _cut(shapes, index, (0, 0, cols, rows))
-    points = shapely.get_dimensions(shapes) == 0
-    bounds = shapely.bounds(shapes)
-    kept = ~points | ((bounds[:, 2] < cols) & (bounds[:, 3] < rows))
-    for i, (outline, origin) in enumerate(zip(shapes, index.tolist(), strict=True)):
-        if not whole[origin] and shapely.get_dimensions(outline) == 2:
-            kept[i] = covered(outline, shape, areal=True)[0].any()
+    dimensions, bounds = shapely.get_dimensions(shapes), shapely.bounds(shapes)
+    kept = (dimensions > 0) | ((bounds[:, 2] < cols) & (bounds[:, 3] < rows))
+    severed = np.flatnonzero((dimensions == 2) & np.isin(index, beyond))
+    kept[severed] = runs(shapes[severed], shape).sizes_px(len(severed)) > 0
     return shapes[kept], index[kept]
 
 

@@ -53,9 +53,8 @@ def spellings(phrase: str, *, generic: bool = True) -> tuple[str, ...]:
     head, _, last = folded.rpartition(" ")
     found = [f"{head} {form}".strip() for form in singulars(last)]
     first, _, rest = folded.partition(" ")
-    found += [f"{form} {rest}" for form in singulars(first) if rest]
-    every = " ".join(list(singulars(word))[-1] for word in folded.split())
-    found.append(every)
+    if rest.startswith("of "):  # "bodies of water"
+        found += [f"{form} {rest}" for form in singulars(first)]
     if generic and head and any(form in GENERIC_NOUNS for form in singulars(last)):
         found += spellings(head)
     return tuple(dict.fromkeys(found))

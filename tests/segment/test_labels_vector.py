@@ -19,7 +19,6 @@ from segment_places import NORTH_UP, UTM
 from swath.errors import InputError
 from swath.raster.reader import Raster, open_raster
 from swath.segment import vector_file
-from swath.segment.burn import burn, covered
 from swath.segment.labels import LabelsBackend
 from swath.segment.protocol import SegmentOptions
 from swath.testing.segment_contract import faults
@@ -88,12 +87,6 @@ def test_masks_against_centres_and_areas_against_shapely(triangles: list[Any], t
     assert [f.outline.area for f in found.features] == pytest.approx(
         [t.intersection(frame).area for t in kept], abs=1e-5
     )
-
-
-def test_an_object_smaller_than_a_pixel_keeps_the_pixel_that_holds_it() -> None:
-    speck = shapely.box(3.6, 7.6, 3.9, 7.9)
-    assert not covered(speck, (40, 50), areal=True)[0].any()
-    assert np.argwhere(burn([speck], (40, 50), areal=True)).tolist() == [[7, 3]]
 
 
 def test_what_the_border_cuts_off_to_a_sliver_lies_outside(image: Raster, write_geojson: Write, on_ground: Any) -> None:
