@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
+from affine import Affine
 
 from swath.errors import Refused
+from swath.raster.geodesy import NoGround, horizontal, jacobian
 from swath.raster.grid import DIRECTIONS, Direction, Grid
 from swath.segment.vocabulary import canonical
 from swath.tools.handles import Mask, Regions
@@ -110,9 +112,19 @@ def _part(site: Site, part: Part) -> Mask:
 def compass(grid: Grid) -> dict[str, Direction]:
     """The image direction of each compass direction; mirrored grids have east to the left of north."""
     north = DIRECTIONS.index(grid.north)
-    mirrored = grid.crs is not None and grid.affine.determinant > 0
-    turn = -1 if mirrored else 1
+    turn = -1 if _mirrored(grid) else 1
     return {name: DIRECTIONS[(north + turn * k) % 4] for k, name in enumerate(("north", "east", "south", "west"))}
+
+
+def _mirrored(grid: Grid) -> bool:
+    """Whether the image shows the ground as from below: true of south-up grids, and of axes that run south and west."""
+    if grid.crs is None or grid.affine == Affine.identity():
+        return False
+    try:
+        rows, cols = (np.array([size / 2]) for size in grid.shape)
+        return bool(np.sin(jacobian(grid.affine, horizontal(grid.crs), rows, cols).angle[0]) < 0)
+    except NoGround:
+        return False
 
 
 def _half(grid: Grid, side: str) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
