@@ -195,6 +195,10 @@ class Regions:
         """What `measure` says of the objects' pixels, one value (or row) per object, in order."""
         return self._in_order([measure(source.runs.of(own)) for source, own in self._by_source()])
 
+    def touches(self, pixels: BoolImage) -> BoolArray:
+        """(n,) bool: which objects have a pixel among these."""
+        return self.measured(lambda runs: runs.touches(pixels))
+
     def _by_source(self) -> Iterator[tuple[LabelImage | Patches, IntArray]]:
         """Each source with the indices of the objects that come from it."""
         for k, source in enumerate(self.sources):

@@ -116,8 +116,7 @@ def touching(site: Site, regions: Regions, target: Mask | Regions) -> Regions:
     import cv2
 
     grown = cv2.dilate(site.mask_of(target).pixels.view(np.uint8), np.ones((3, 3), np.uint8)).view(bool)
-    touched = regions.measured(lambda runs: runs.touches(grown))
-    return regions.take(touched, f"{regions.name} touching {target.name}")
+    return regions.take(regions.touches(grown), f"{regions.name} touching {target.name}")
 
 
 @tool(measures=True)
