@@ -1,17 +1,16 @@
 """Outlines as runs of pixels, many at a time: pixels whose centre lies inside; for lines and points those they touch.
 
-The rule is GDAL's, so that a class's pixels are its objects' pixels; objects that overlap keep theirs apart.
+Objects that overlap keep their pixels apart. The rules are those by which a class's own pixels are filled.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from swath.tools.runs import CHUNK_PX, Runs, runs_of_pixels, sorted_runs
+from swath.segment.burn import runs as polygon_runs
+from swath.tools.runs import Runs, runs_of_pixels, sorted_runs
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -31,28 +30,18 @@ def burned(outlines: Geometries, shape: tuple[int, int], *, areal: bool) -> Runs
     runs = _filled(outlines, shape)
     if not areal:
         owner, xy = _touched(outlines)
-        runs = _with_pixels(runs, owner, _places(xy, shape))
+        places = np.concatenate([runs.places, _places(xy, shape)])
+        return runs_of_pixels(places, np.concatenate([runs.owner.repeat(runs.lengths), owner]), runs.count, shape)
     lost = np.flatnonzero((runs.sizes_px == 0) & ~shapely.is_empty(outlines))
-    if len(lost):
-        points = shapely.point_on_surface(outlines[lost])
-        runs = _with_pixels(runs, lost, _places(shapely.get_coordinates(points), shape))
-    return runs
+    held = _places(shapely.get_coordinates(shapely.point_on_surface(outlines[lost])), shape)
+    start, stop = np.concatenate([runs.start, held]), np.concatenate([runs.stop, held + 1])
+    return sorted_runs(start, stop, np.concatenate([runs.owner, lost]), runs.count, shape)
 
 
 def _places(xy: FloatArray, shape: tuple[int, int]) -> IntArray:
     """(n,) pixels that hold some points; points on the image's far borders belong to the last pixels."""
     col, row = (np.clip(np.floor(xy[:, k]), 0, shape[1 - k] - 1).astype(np.int64) for k in (0, 1))
     return np.asarray(row * shape[1] + col)
-
-
-def _with_pixels(runs: Runs, owner: IntArray, places: IntArray) -> Runs:
-    before = runs.places
-    return runs_of_pixels(
-        np.concatenate([before, places]),
-        np.concatenate([runs.owner.repeat(runs.lengths), owner]),
-        runs.count,
-        runs.shape,
-    )
 
 
 def _segments(lines: Geometries) -> tuple[IntArray, FloatArray]:
@@ -63,46 +52,12 @@ def _segments(lines: Geometries) -> tuple[IntArray, FloatArray]:
 
 
 def _filled(outlines: Geometries, shape: tuple[int, int]) -> Runs:
-    """Polygons by scan lines through the pixel centres: between its odd and its even crossings lies the inside."""
-    parts, outline = shapely.get_parts(outlines, return_index=True)
-    rings, part = shapely.get_rings(parts[shapely.get_dimensions(parts) == 2], return_index=True)
-    ring, ends = _segments(rings)
-    owner = outline[shapely.get_dimensions(parts) == 2][part][ring]
-    low, high = np.minimum(ends[:, 1], ends[:, 3]), np.maximum(ends[:, 1], ends[:, 3])
-    first, last = (np.clip(np.ceil(y - 0.5), 0, shape[0]).astype(np.int64) for y in (low, high))
-    found = [_crossings(owner[k], ends[k], first[k], last[k], shape) for k in _batches(owner, last - first)]
-    start, stop, owners = (np.concatenate(column) for column in zip(*found, strict=True))
-    return sorted_runs(start, stop, owners, len(outlines), shape)
-
-
-def _batches(owner: IntArray, sizes: IntArray) -> Iterator[slice]:
-    """Slices of pieces, those of one object never apart, of about `CHUNK_PX` crossings each."""
-    begin = 0
-    ends = np.flatnonzero(np.diff(owner, append=-1))
-    total = np.cumsum(sizes)
-    while begin < len(owner):
-        done = total[begin] - sizes[begin]
-        index = np.searchsorted(total[ends], done + CHUNK_PX)
-        end = int(ends[min(index, len(ends) - 1)]) + 1
-        yield slice(begin, end)
-        begin = end
-    if not len(owner):
-        yield slice(0, 0)
-
-
-def _crossings(
-    owner: IntArray, ends: FloatArray, first: IntArray, last: IntArray, shape: tuple[int, int]
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Start, stop and owner of the runs between the crossings of the scan lines with pieces of outlines."""
-    piece, row = _counted(first, last)
-    x0, y0, x1, y1 = ends[piece].T
-    x = x0 + (row + 0.5 - y0) * (x1 - x0) / (y1 - y0)
-    order = np.lexsort([x, row, owner[piece]])
-    col = np.clip(np.floor(x[order] + 0.5), 0, shape[1]).astype(np.int64)
-    place = row[order] * shape[1] + col
-    start, stop = place[0::2], place[1::2]
-    some = start < stop
-    return start[some], stop[some], owner[piece][order][0::2][some]
+    """The polygons among the parts of the outlines."""
+    parts, owner = shapely.get_parts(outlines, return_index=True)
+    areas = shapely.get_dimensions(parts) == 2
+    found = polygon_runs(parts[areas], shape)
+    row = found.row * shape[1]
+    return sorted_runs(row + found.start, row + found.stop, owner[areas][found.outline], len(outlines), shape)
 
 
 def _counted(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:

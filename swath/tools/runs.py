@@ -232,7 +232,7 @@ def runs_of_pixels(places: IntArray, owner: NDArray[Any], count: int, shape: tup
     order = np.lexsort([places, owner])
     places, owner = places[order], owner[order]
     if len(places) == 0:
-        return Runs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32), count, shape)
+        return sorted_runs(places, places, owner, count, shape)
     new = np.ones(len(places), dtype=bool)
     new[1:] = (np.diff(places) != 0) | (np.diff(owner) != 0)
     places, owner = places[new], owner[new]
@@ -245,5 +245,5 @@ def runs_of_pixels(places: IntArray, owner: NDArray[Any], count: int, shape: tup
 
 def sorted_runs(start: IntArray, stop: IntArray, owner: NDArray[Any], count: int, shape: tuple[int, int]) -> Runs:
     """Runs in any order."""
-    order = np.argsort(start, kind="stable")
-    return Runs(start[order], stop[order], owner[order].astype(np.int32), count, shape)
+    order, places = np.argsort(start, kind="stable"), place_type(*shape)
+    return Runs(start[order].astype(places), stop[order].astype(places), owner[order].astype(np.int32), count, shape)
