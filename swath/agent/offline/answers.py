@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline.reader import THEY, StepReader, bounds, has, operator, piece, steps, things, values
+from swath.agent.offline.reader import SAME, THEY, StepReader, bounds, has, operator, piece, steps, things, values
 
 
 class Unclear(Exception):
@@ -151,7 +151,7 @@ class NumberReader(StepReader):
         return m.AreaStatistic(things(children)[0], values(children, "STATISTIC")[0])
 
     def stat_they(self, children: list[Any]) -> m.AreaStatistic:
-        return m.AreaStatistic(THEY, values(children, "STATISTIC")[0])
+        return m.AreaStatistic(SAME, values(children, "STATISTIC")[0])
 
     def perimeter(self, children: list[Any]) -> m.Perimeter:
         return m.Perimeter(next(iter(things(children)), m.Thing(inverted=True)))
@@ -163,6 +163,9 @@ class NumberReader(StepReader):
             if any(isinstance(step, _Farthest) for step in thing.steps):
                 return m.Distance(_without_farthest(thing), _without_farthest(other), "max")
         return m.Distance(a, b, statistic)
+
+    def distance_max(self, children: list[Any]) -> m.Distance:
+        return m.Distance(*things(children), "max")
 
     def distance_pair(self, children: list[Any]) -> m.Distance:
         thing = self.picked(children)
@@ -350,9 +353,9 @@ class ClaimReader(NumberReader):
     def for_all(self, children: list[Any]) -> m.Compared:
         thing = things(children)[0]
         kept = thing.having(*steps(children))
-        if thing.countable:
+        if thing.countable or all(word.single for word in thing.classes):
             return m.Compared(m.Count(kept), "==", m.Count(thing))
-        return m.Compared(m.Area(kept), "==", m.Area(thing))
+        return m.Compared(m.Area(kept, in_pixels=True), "==", m.Area(thing, in_pixels=True))
 
     def for_most(self, children: list[Any]) -> m.Compared:
         return m.Compared(self.share_of(children), ">", m.Amount(Decimal(50), "percent"))
@@ -411,6 +414,10 @@ class ClaimReader(NumberReader):
     def counted_exactly(self, children: list[Any]) -> m.Compared:
         return self._counted(children, "==", values(children, "NUM")[0])
 
+    def counted_between(self, children: list[Any]) -> m.AllOf:
+        low, high = values(children, "NUM")
+        return m.AllOf((self._counted(children, ">=", low), self._counted(children, "<=", high)))
+
     def counted_several(self, children: list[Any]) -> m.Compared:
         return self._counted(children, ">", m.Amount(Decimal(1), ""))
 
@@ -450,6 +457,13 @@ class ClaimReader(NumberReader):
 
     def fragmented(self, children: list[Any]) -> m.Denied:
         return m.Denied(m.Connected(things(children)[0]))
+
+
+@dataclass(frozen=True)
+class Bare:
+    """A thing and nothing else; the unit asked for says what is measured."""
+
+    thing: m.Thing
 
 
 @dataclass(frozen=True)
@@ -507,6 +521,9 @@ class AnswerReader(ClaimReader):
 
     side_most_of = side_first = side_most
     side_least_of = side_least
+
+    def bare(self, children: list[Any]) -> Bare:
+        return Bare(things(children)[0])
 
     def fragmentation(self, children: list[Any]) -> m.Fragmentation:
         return m.Fragmentation(things(children)[0])

@@ -60,11 +60,38 @@ class Asked:
 
 def asides_taken_off(pieces: Sequence[Piece]) -> Asked:
     """Take a stated ground pixel size and an asked unit off the pieces, and mend what is left."""
-    rest, gsd_m, notes = _without_gsd(list(pieces))
-    rest = _whole_amounts(rest)
+    rest, gsd_m, notes = _without_gsd(_sides(pieces))
+    rest = _whole_amounts(_split_words(rest))
     rest, unit = _without_unit(rest)
     rest = _without_image(_listed(rest))
     return Asked(tuple(rest), gsd_m, unit, tuple(notes))
+
+
+def _sides(pieces: Sequence[Piece]) -> list[Piece]:
+    """ "Which half": a side of the image, not a number."""
+    return [
+        renamed(piece, "SIDE") if piece.text in ("half", "quarter") and at and pieces[at - 1].kind == "WHICH" else piece
+        for at, piece in enumerate(pieces)
+    ]
+
+
+def _split_words(pieces: Sequence[Piece]) -> list[Piece]:
+    """What stands for two words, or for none: "or more" before a second thing, "show", the colon of "a : b"."""
+    found: list[Piece] = []
+    for at, piece in enumerate(pieces):
+        follows = pieces[at + 1].kind if at + 1 < len(pieces) else ""
+        before = found[-1].kind if found else ""
+        two = piece.kind in ("ORMORE", "ORLESS") and piece.text != "+"
+        if two and (follows == "THAN" or (follows == "CLASS" and before not in (*_AMOUNTS, "NUM", "QPCT"))):
+            found.append(renamed(piece, "AND" if piece.text.startswith("and") else "OR"))
+            found.append(renamed(piece, "MORE" if piece.kind == "ORMORE" else "LESS"))
+        elif piece.kind == "HAVE" and piece.text.lower() == "show" and not found:
+            continue  # "show the number of"
+        elif piece.kind == before == "CLASS" and ":" in piece.mark:
+            found += [Piece("AGAINST", None, ":", piece.start, piece.start), piece]
+        else:
+            found.append(piece)
+    return found
 
 
 def _without_gsd(pieces: list[Piece]) -> tuple[list[Piece], float | None, list[str]]:

@@ -22,11 +22,13 @@ class ClassWord:
         names: legend names that together are what the word means; empty for "they".
         word: the word as typed.
         plural: whether it names things one by one ("ponds"), not a substance ("water").
+        single: whether it names one such thing ("pond").
     """
 
     names: tuple[str, ...]
     word: str
     plural: bool = False
+    single: bool = False
 
 
 @dataclass(frozen=True)

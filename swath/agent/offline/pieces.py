@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from swath.agent.offline import numbers
@@ -108,7 +109,7 @@ def _own_name(words: Sequence[Word], at: int, classes: tuple[str, ...]) -> tuple
         phrase = " ".join(word.text for word in words[at : at + length])
         name = vocabulary.spelt(phrase, classes) if phrase[-1].isalnum() else None
         if name is not None:
-            return "CLASS", ClassWord((name,), phrase, _plural(phrase)), length
+            return "CLASS", _class_word((name,), phrase), length
     return None
 
 
@@ -119,20 +120,22 @@ def _class(words: Sequence[Word], at: int, classes: tuple[str, ...]) -> tuple[st
             continue
         names = vocabulary.matches(phrase, classes, generic=False)
         if names:
-            return "CLASS", ClassWord(names, phrase, _plural(phrase)), length
+            return "CLASS", _class_word(names, phrase), length
         if vocabulary.concept_of(phrase, generic=False):
             return FOREIGN, ClassWord((), phrase), length
     return None
 
 
-def _plural(phrase: str) -> bool:
-    """Whether a word names things one by one."""
+def _class_word(names: tuple[str, ...], phrase: str) -> ClassWord:
+    """A class as it was named: as a substance, as one thing or as several."""
     last = phrase.rpartition(" ")[2]
     if last in _COUNTERS:
-        return True
-    if vocabulary.concept_of(phrase, generic=False) in _SUBSTANCES:
-        return False
-    return last.endswith("s") and not last.endswith("ss") and len(list(vocabulary.singulars(last))) > 1
+        return ClassWord(names, phrase, plural=True)
+    concept = vocabulary.concept_of(phrase, generic=False)
+    if concept in _SUBSTANCES:
+        return ClassWord(names, phrase)
+    plural = last.endswith("s") and not last.endswith("ss") and len(list(vocabulary.singulars(last))) > 1
+    return ClassWord(names, phrase, plural, single=concept is not None and not plural)
 
 
 def _amount(words: Sequence[Word], at: int) -> tuple[str, Any, int] | None:
@@ -161,7 +164,10 @@ def _part(words: Sequence[Word], at: int) -> tuple[str, str, int] | None:
 
 def _phrase(words: Sequence[Word], at: int, lexicon: Lexicon) -> tuple[str, Any, int] | None:
     found = lexicon.match(words, at)
-    return (found[0].kind, found[0].value, found[1]) if found else None
+    if found is None:
+        return None
+    entry, length = found
+    return entry.kind, Decimal(entry.value or 0) if entry.kind == "TIMESNUM" else entry.value, length
 
 
 def _unit(words: Sequence[Word], at: int) -> tuple[str, numbers.Unit, int] | None:

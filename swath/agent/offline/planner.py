@@ -6,15 +6,18 @@ question -> words -> pieces -> tree -> meaning -> program. Each arrow is a modul
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
+from typing import Any
 
 from lark.exceptions import VisitError
 
 from swath.agent.offline import asked, grammar, lexicon, numbers, parts, pieces, refusals, reply, sentences, settle, typos
 from swath.agent.offline import words as words_of
 from swath.agent.offline.answers import AnswerReader, Unclear
-from swath.agent.offline.meaning import Question
+from swath.agent.offline.meaning import Amount, Question
 from swath.agent.planner import Feedback, Program, Scene
 from swath.errors import Refused
 from swath.segment import vocabulary
@@ -74,7 +77,7 @@ def understand(question: str, classes: tuple[str, ...]) -> Understood:
     words = [word for word in words_of.words_of(text) if word.text != "the"]
     if not words:
         raise Refused(f"The question is empty. It can answer, for example: {refusals.nearest_question([], classes)}")
-    words, mended = typos.mended(words, _known_words("en", classes))
+    words, mended = typos.mended(words, _known_words("en", classes), _class_words(classes))
     found = pieces.pieces_of(words, text, lexicon.lexicon("en"), classes)
     aside = asked.asides_taken_off(found)
     settler = settle.Settler(classes, aside.unit)
@@ -100,7 +103,47 @@ def _settled(aside: asked.Asked, settler: settle.Settler) -> Question:
         parsed = AnswerReader().transform(grammar.parse(aside.pieces))
     except VisitError as error:
         raise error.orig_exc from None
-    return settler.settle(parsed)
+    question = settler.settle(parsed)
+    lost = first_lost(aside.pieces, question)
+    if lost is not None:
+        raise grammar.NotUnderstood(lost)
+    return question
+
+
+def first_lost(found: Sequence[pieces.Piece], question: Question) -> int | None:
+    """The first amount, class, part or statistic of a question that its meaning does not hold; None if all are there.
+
+    The grammar consumes every piece; this guards against a rule whose method drops what it was given.
+    """
+    held: set[Any] = set()
+    for part in settle.parts_in(question.answer):
+        held.add(part if isinstance(part, str | int | Decimal) else None)
+        if isinstance(part, Amount):
+            held.add(part.value)
+    for at, piece in enumerate(found):
+        value = piece.value
+        wanted = value.value if isinstance(value, Amount) else value
+        if piece.kind == "CLASS":
+            if not set(value.names) <= held:
+                return at
+        elif piece.kind in _CARRIERS and not held & _forms(piece.kind, wanted):
+            return at
+    return None
+
+
+_CARRIERS = ("QAREA", "QLEN", "QPX", "QPCT", "QPOW", "QIRR", "NUM", "NTH", "PART", "STATISTIC", "TIMESNUM")
+
+
+def _forms(kind: str, value: Any) -> set[Any]:
+    """The forms that a value may take in the meaning."""
+    return {value, value / 100} if kind == "QPCT" else {value}
+
+
+@lru_cache(maxsize=32)
+def _class_words(classes: tuple[str, ...]) -> frozenset[str]:
+    """The words of the scene's own class names, with their plurals."""
+    words = {word for name in classes for word in vocabulary.fold(name).split()}
+    return frozenset(words | {f"{word}s" for word in words})
 
 
 @lru_cache(maxsize=32)

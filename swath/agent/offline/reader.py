@@ -17,6 +17,8 @@ _OPERATORS: dict[str, m.Operator] = {
 }  # fmt: skip
 THEY = m.Thing()
 """The thing named before; filled in by `settle.py`."""
+SAME = m.Thing(regions=True)
+"""The first thing of the same question: "the largest building ... the smallest one"."""
 
 
 @dataclass(frozen=True)
@@ -124,11 +126,20 @@ def bounds(sign: m.Operator, limit: m.Amount | m.Measure) -> tuple[m.Bound | Non
 class ThingReader(Transformer[Token, Any]):
     """Things, what narrows them down, and the clauses around a question."""
 
+    def __default__(self, data: Any, children: list[Any], meta: Any) -> Any:
+        """Every rule that leaves a node has a method; a rule without one would lose what it holds."""
+        raise NotImplementedError(f"no method reads the rule {data}")
+
     def nothing(self, children: list[Any]) -> None:
         """A word that only introduces."""
 
     def shown(self, children: list[Any]) -> None:
         """A word that only says that it is seen."""
+
+    def lead(self, children: list[Any]) -> Any:
+        return children[0]
+
+    tail = lead
 
     def context(self, children: list[Any]) -> Context:
         return Context(things(children)[0].having(*steps(children)))
@@ -162,6 +173,9 @@ class ThingReader(Transformer[Token, Any]):
         return replace(things(children)[0], regions=True).having(*steps(children), pick)
 
     picked_they = picked
+
+    def same(self, children: list[Any]) -> m.Thing:
+        return SAME.having(*(child for child in children if isinstance(child, m.Pick)))
 
     def area_picked(self, children: list[Any]) -> m.Thing:
         return self.picked(children)
@@ -231,6 +245,12 @@ class ThingReader(Transformer[Token, Any]):
         return (m.EitherOf((_several(children[0]), _several(children[-1]))),)
 
     def opposite(self, children: list[Any]) -> tuple[Any, ...]:
+        return tuple(m.Not(step) for step in steps(children))
+
+    def mod(self, children: list[Any]) -> tuple[Any, ...]:
+        return steps(children)
+
+    def conds_neither(self, children: list[Any]) -> tuple[Any, ...]:
         return tuple(m.Not(step) for step in steps(children))
 
     def pred_(self, children: list[Any]) -> tuple[Any, ...]:

@@ -18,6 +18,9 @@ _OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
 _OPPOSITE |= {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
 
 
+CLAIMS = (m.Exists, m.Compared, m.Connected, m.AllOf, m.AnyOf, m.Denied, m.Choice, m.Fragmentation)
+
+
 class CannotSettle(Exception):
     """Something is left open that must not be guessed.
 
@@ -43,6 +46,7 @@ class Settler:
     classes: tuple[str, ...]
     unit: str | None
     notes: list[str] = field(default_factory=list)
+    _first: m.Thing | None = None
 
     def settle(self, parsed: a.Parsed) -> m.Question:
         """The question's meaning.
@@ -52,6 +56,8 @@ class Settler:
         """
         around = (*parsed.leads, *parsed.tails)
         subject = next((node.thing for node in reversed(around) if isinstance(node, Context)), None)
+        subject = subject or next((node.only for node in around if isinstance(node, Filter) and node.only), None)
+        self._first = next((thing for thing in things_in(parsed.core) if thing.classes), None)
         core = self._named(parsed.core, subject)
         for node in around:
             core = self._surrounded(core, node, self._named(node, subject))
@@ -82,6 +88,8 @@ class Settler:
         if not isinstance(part, m.Thing):
             return None
         if _is_they(part):
+            if subject is None and part.regions and self._first is not None:
+                subject = replace(self._first, steps=_before_picks(self._first.steps))
             if subject is None:
                 raise CannotSettle("It does not say what is to be measured.")
             return replace(subject, steps=(*subject.steps, *self._steps_named(part.steps, subject)))
@@ -177,7 +185,7 @@ class Settler:
         handler = {
             a.ShareAsked: self._share, a.ComparedAsked: self._compared, a.RatioAsked: self._ratio,
             a.ChoiceAsked: self._choice, a.Dominant: self._dominant, a.SideAsked: self._side,
-            a.WhereAsked: self._where, a.Between: self._between, a.DensityAsked: self._density,
+            a.WhereAsked: self._where, a.Between: self._between, a.DensityAsked: self._density, a.Bare: self._bare,
         }.get(type(node))  # fmt: skip
         if handler:
             return handler(node)
@@ -315,6 +323,11 @@ class Settler:
             self.notes.append("Yes where it holds of any part of it.")
         return m.Exists(thing.having(*asked.conditions))
 
+    def _bare(self, asked: a.Bare) -> m.Area:
+        if _dimension_of_unit(self.unit or "") in ("area", "pixels", "share") or asked.thing.areal:
+            return m.Area(asked.thing)
+        raise CannotSettle("It does not say what to measure: a number, an area, a share, a distance.")
+
     def _between(self, asked: a.Between) -> m.AllOf:
         return m.AllOf((self._compared(asked.low), self._compared(asked.high)))
 
@@ -325,6 +338,8 @@ class Settler:
 
     # ------------------------------------------------------------------ the unit asked for
     def _in_unit(self, answer: Any) -> Any:
+        if self.unit is not None and isinstance(answer, CLAIMS):
+            raise CannotSettle("It asks for a unit, but for yes or no.")
         if isinstance(answer, m.Ratio) and _dimension_of_unit(self.unit or "") == "area" and _is_plain_ratio(answer):
             self.unit = None  # "for every hectare of A how many hectares of B"
         if self.unit == "percent" and isinstance(answer, m.Area):
@@ -411,6 +426,11 @@ def things_in(node: Any) -> Iterator[m.Thing]:
     elif is_dataclass(node) and not isinstance(node, (type, *STEPS)):
         for entry in fields(node):
             yield from things_in(getattr(node, entry.name))
+
+
+def _before_picks(steps: Sequence[Any]) -> tuple[Any, ...]:
+    at = next((i for i, step in enumerate(steps) if isinstance(step, m.Pick)), len(steps))
+    return tuple(steps[:at])
 
 
 def _is_they(thing: m.Thing) -> bool:

@@ -27,18 +27,21 @@ _OTHER_WORDS = frozenset(
 )
 
 
-def mended(words: Iterable[Word], known: Collection[str]) -> tuple[list[Word], list[str]]:
+def mended(
+    words: Iterable[Word], known: Collection[str], likely: Collection[str]
+) -> tuple[list[Word], list[str]]:
     """Words with typos mended, and one note for each.
 
     Args:
         words: of the question.
         known: every word that is understood.
+        likely: those among them that decide where two are equally near: the names of the scene's classes.
     """
     vocabulary = _by_length(frozenset(known))
     found: list[Word] = []
     notes: list[str] = []
     for word in words:
-        right = None if len(notes) >= _MOST_MENDED else _mend(word, known, vocabulary)
+        right = None if len(notes) >= _MOST_MENDED else _mend(word, known, likely, vocabulary)
         if right is None:
             found.append(word)
             continue
@@ -56,7 +59,9 @@ def _by_length(known: frozenset[str]) -> dict[int, tuple[str, ...]]:
     return {length: tuple(words) for length, words in lengths.items()}
 
 
-def _mend(word: Word, known: Collection[str], vocabulary: dict[int, tuple[str, ...]]) -> str | None:
+def _mend(
+    word: Word, known: Collection[str], likely: Collection[str], vocabulary: dict[int, tuple[str, ...]]
+) -> str | None:
     text = word.text
     if word.number or len(text) < _SHORTEST or not text.isalpha() or text in known or text in _OTHER_WORDS:
         return None
@@ -70,6 +75,7 @@ def _mend(word: Word, known: Collection[str], vocabulary: dict[int, tuple[str, .
         ]
         if near:
             alike = [candidate for candidate in near if candidate[0] == text[0]] or near
+            alike = [candidate for candidate in alike if candidate in likely] or alike
             stems = {candidate.rstrip("s") for candidate in alike}
             return min(alike, key=lambda c: (abs(len(c) - len(text)), c)) if len(stems) == 1 else None
     return None
