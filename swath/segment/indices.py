@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,64 +61,68 @@ INDICES = (
 
 @dataclass(frozen=True, eq=False)
 class IndexImage:
-    """An index of one raster.
+    """An index of one raster, and a sample of the bands that speak for or against what it shows.
 
     Attributes:
         index: which one.
         raster: of what.
         values: (rows, columns) float32 in [-1, 1]; NaN at nodata and where the bands sum to nothing.
+        step: every step-th pixel of both axes makes the sample.
+        bands: role to the sample's values of the index's own bands and of every infrared band that is known; NaN where
+            it has none.
     """
 
     index: Index
     raster: Raster
     values: FloatImage = field(repr=False)
+    step: int
+    bands: Mapping[str, FloatImage] = field(repr=False)
 
     @property
-    def step(self) -> int:
-        """Every step-th pixel of both axes makes the sample."""
-        rows, cols = self.values.shape
-        return max(1, int(np.ceil(np.sqrt(rows * cols / SAMPLE_PX))))
+    def sample(self) -> FloatImage:
+        """The sample's values of the index."""
+        return self.values[:: self.step, :: self.step]
 
-    def sampled(self, image: NDArray[Any]) -> NDArray[Any]:
-        """The sample's pixels of an image of the same shape."""
-        return image[:: self.step, :: self.step]
-
+    @property
     def infrared(self) -> dict[str, FloatImage]:
-        """Role to the sample's values of each infrared band that is known; NaN where it has none."""
-        roles = [role for role in INFRARED if self.raster.has(role)]
-        return {role: self._sample_band(role) for role in roles}
-
-    def bands(self) -> dict[str, FloatImage]:
-        """Role to the sample's values of the index's own two bands."""
-        return {role: self._sample_band(role) for role in self.index.roles(self.raster)}
-
-    def _sample_band(self, role: str) -> FloatImage:
-        number = self.raster.band(role).index
-        strips = []
-        for rows in _strips(self.raster.shape, self.step):
-            pixels = self.raster.read(number, rows=rows).physical[0, :: self.step, :: self.step]
-            strips.append(np.ma.filled(pixels.astype(np.float32), np.nan))
-        return np.concatenate(strips)
+        """The sample's infrared bands."""
+        return {role: values for role, values in self.bands.items() if role in INFRARED}
 
 
 def compute(raster: Raster, index: Index) -> IndexImage:
-    """An index over a whole raster.
+    """An index over a whole raster, in one pass over its pixels.
 
     Raises:
         Refused: a band that it needs is not known.
         InputError: the pixels cannot be read.
     """
-    plus, minus = (raster.band(role).index for role in index.roles(raster))
+    pair = index.roles(raster)
+    roles = tuple(dict.fromkeys((*pair, *(role for role in INFRARED if raster.has(role)))))
+    step = max(1, math.ceil(math.sqrt(raster.shape[0] * raster.shape[1] / SAMPLE_PX)))
     values = np.full(raster.shape, np.nan, dtype=np.float32)
-    for rows in _strips(raster.shape, 1):
-        pair = raster.read(plus, minus, rows=rows).physical.astype(np.float64)
-        total = np.ma.filled(pair[0] + pair[1], np.nan)
-        difference = np.ma.filled(pair[0] - pair[1], np.nan)
-        defined = total > 0
-        # a slightly negative reflectance throws the ratio out of its range
-        ratio = np.clip(np.divide(difference, total, out=np.full_like(total, np.nan), where=defined), -1, 1)
-        values[rows] = ratio
-    return IndexImage(index, raster, values)
+    sampled: dict[str, list[FloatImage]] = {role: [] for role in roles}
+    for rows, bands in _strips(raster, roles, step):
+        values[rows] = _ratio(bands[pair[0]], bands[pair[1]])
+        for role, band in bands.items():
+            sampled[role].append(band[::step, ::step].astype(np.float32))
+    return IndexImage(index, raster, values, step, {role: np.concatenate(parts) for role, parts in sampled.items()})
+
+
+def defined(raster: Raster, indices: Iterable[Index]) -> NDArray[np.bool_]:
+    """(rows, columns) bool: where at least one of some indices has a value."""
+    pairs = [index.roles(raster) for index in indices]
+    known = np.zeros(raster.shape, dtype=bool)
+    for rows, bands in _strips(raster, tuple(dict.fromkeys(role for pair in pairs for role in pair)), 1):
+        for plus, minus in pairs:
+            known[rows] |= bands[plus] + bands[minus] > 0
+    return known
+
+
+def _ratio(plus: NDArray[Any], minus: NDArray[Any]) -> NDArray[Any]:
+    total = plus + minus
+    # a slightly negative reflectance throws the ratio out of its range
+    ratio: NDArray[Any] = np.divide(plus - minus, total, out=np.full_like(total, np.nan), where=total > 0)
+    return np.clip(ratio, -1, 1, out=ratio)
 
 
 def is_reflectance(image: IndexImage) -> bool:
@@ -125,9 +131,8 @@ def is_reflectance(image: IndexImage) -> bool:
     Digital numbers are not: gain and offset differ from band to band. Floating-point or scaled values within the
     range of reflectance are, unless they are 8-bit numbers divided by 255.
     """
-    roles = image.index.roles(image.raster)
-    for role, values in image.bands().items():
-        band = image.raster.band(role)
+    for role in image.index.roles(image.raster):
+        band, values = image.raster.band(role), image.bands[role]
         present = values[np.isfinite(values)]
         if not present.size or not (band.dtype.startswith("float") or (band.scale, band.offset) != (1.0, 0.0)):
             return False
@@ -136,10 +141,15 @@ def is_reflectance(image: IndexImage) -> bool:
             return False
         if band.scale == 1 and np.allclose(present * 255, np.rint(present * 255), atol=1e-3):
             return False
-    return len(roles) == 2
+    return True
 
 
-def _strips(shape: tuple[int, int], step: int) -> list[slice]:
-    """Full-width slices of rows; each starts at a multiple of `step`."""
-    height = max(1, STRIP_PX // shape[1] // step) * step
-    return [slice(top, min(top + height, shape[0])) for top in range(0, shape[0], height)]
+def _strips(raster: Raster, roles: tuple[str, ...], step: int) -> Iterator[tuple[slice, dict[str, NDArray[Any]]]]:
+    """Rows, from a multiple of step on, and role to floating-point values with NaN where a band has none."""
+    numbers = [raster.band(role).index for role in roles]
+    height = max(1, STRIP_PX // raster.shape[1] // step) * step
+    for top in range(0, raster.shape[0], height):
+        rows = slice(top, min(top + height, raster.shape[0]))
+        pixels = raster.read(*numbers, rows=rows).physical
+        floats = np.ma.filled(pixels.astype(np.result_type(pixels.dtype, np.float32)), np.nan)
+        yield rows, dict(zip(roles, floats, strict=True))

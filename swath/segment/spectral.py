@@ -6,6 +6,7 @@ NDVI = (nir - red) / (nir + red), Rouse et al. 1974. There is no built-up index:
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from swath.errors import InputError, Refused
 from swath.raster.reader import Raster
-from swath.segment.indices import INDICES, Index, IndexImage, compute, is_reflectance
+from swath.segment.indices import INDICES, Index, IndexImage, compute, defined, is_reflectance
 from swath.segment.protocol import BoolImage, Segmentation, SegmentOptions, unknown_class
 from swath.segment.thresholds import Decision, Unsplit, vegetation_threshold, water_threshold
 
@@ -39,6 +40,7 @@ class SpectralBackend:
         if not self._index_of:
             raise Refused(_no_index(raster))
         self._decisions: dict[str, Decision] = {}
+        self._water: BoolImage | None = None
 
     def classes(self) -> tuple[str, ...]:
         """The classes whose bands are there: "water", "vegetation"."""
@@ -46,10 +48,7 @@ class SpectralBackend:
 
     def known(self) -> BoolImage:
         """(rows, columns) bool: where at least one of the indices has a value."""
-        known = np.zeros(self._raster.shape, dtype=bool)
-        for index in self._index_of.values():
-            known |= np.isfinite(compute(self._raster, index).values)
-        return known
+        return defined(self._raster, self._index_of.values())
 
     def segment(self, class_name: str) -> Segmentation:
         """The pixels of "water" or "vegetation".
@@ -62,6 +61,8 @@ class SpectralBackend:
         image = compute(self._raster, self._index_of[class_name])
         decision = self._decide(class_name, image)
         self._decisions[class_name] = decision
+        if class_name == "water":
+            self._water = image.sample >= np.float32(decision.used)
         stated = decision.strict is None or decision.lax is None
         return Segmentation(
             image.values >= np.float32(decision.used),
@@ -90,7 +91,7 @@ class SpectralBackend:
                 used, strict, lax, "the usual threshold for reflectances, which the values are by their type and range"
             )
         decision = (
-            water_threshold(image) if class_name == "water" else vegetation_threshold(image, self._water_pixels())
+            water_threshold(image) if class_name == "water" else vegetation_threshold(image, self._water_sample())
         )
         if isinstance(decision, Unsplit):
             raise Refused(
@@ -99,14 +100,12 @@ class SpectralBackend:
             )
         return decision
 
-    def _water_pixels(self) -> BoolImage | None:
-        """Water where it can be told, so that it does not pass for the group that is not vegetation."""
-        if "water" not in self._index_of:
-            return None
-        try:
-            return self.segment("water").mask
-        except Refused:
-            return None
+    def _water_sample(self) -> BoolImage | None:
+        """Where the sample is water, None where that cannot be told."""
+        if self._water is None and "water" in self._index_of:
+            with suppress(Refused):
+                self.segment("water")
+        return self._water
 
 
 def _stated(options: SegmentOptions) -> dict[str, float]:

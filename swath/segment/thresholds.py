@@ -67,7 +67,7 @@ def water_threshold(image: IndexImage) -> Decision | Unsplit:
     Otsu's threshold of the whole image, else of those tiles in which water shows: a small lake is nothing beside
     a large country, but half of a tile on its shore.
     """
-    values, infrared = image.sampled(image.values), image.infrared()
+    values, infrared = image.sample, image.infrared
     tiles = 1
     while tiles == 1 or (tiles <= FINEST_TILES and min(values.shape) // tiles >= SMALLEST_TILE):
         showing = [part for part in _parts(values.shape, tiles) if _shows_water(values[part], _cut(infrared, part))]
@@ -90,14 +90,17 @@ def water_threshold(image: IndexImage) -> Decision | Unsplit:
 
 
 def vegetation_threshold(image: IndexImage, water: BoolImage | None) -> Decision | Unsplit:
-    """Where vegetation begins in NDVI of digital numbers, water left aside."""
-    values = image.sampled(image.values)
-    if water is not None:
-        values = np.where(image.sampled(water), np.float32(np.nan), values)
+    """Where vegetation begins in NDVI of digital numbers.
+
+    Args:
+        image: NDVI.
+        water: where the sample is water, which is left aside: it would pass for the group that is not vegetation.
+    """
+    values = image.sample if water is None else np.where(water, np.float32(np.nan), image.sample)
     found = split(_finite(values))
     if found is None or min(found.upper_count, found.lower_count) < FEWEST_PIXELS:
         return Unsplit(f"{image.index.name} hardly varies")
-    nir, red = image.bands().values()
+    nir, red = (image.bands[role] for role in image.index.roles(image.raster))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = nir / red
     upper, lower = (np.nanmedian(ratio[where]) for where in (values >= found.threshold, values < found.threshold))
