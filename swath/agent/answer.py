@@ -118,6 +118,7 @@ def _warnings(measured: Measured, program: Program) -> tuple[str, ...]:
     if clash:
         found[clash] = None
     found |= dict.fromkeys(site.raster.warnings)
+    found |= dict.fromkeys(() if site.clip is None else site.clip.notes)
     found |= site.warnings
     if measured.close_call:
         found["The answer is a close call: within the interval of the measurements it would turn out otherwise."] = None

@@ -17,10 +17,11 @@ from swath.agent.planner import Planner, Program, Scene
 from swath.agent.sandbox import Limits, Sandbox
 from swath.errors import InputError, Refused
 from swath.raster.reader import Raster, open_raster
-from swath.segment.aoi import area_of_interest
+from swath.segment.aoi import Area, area_of_interest
 from swath.segment.dates import open_two_dates
 from swath.segment.protocol import Backend, SegmentOptions
 from swath.segment.registry import open_backend
+from swath.tools.clip import Clip
 from swath.tools.site import Site
 from swath.types import Answer
 
@@ -133,20 +134,11 @@ class Desk:
                 "Next: give its amplitude or intensity as a real-valued raster."
             )
         self.backend = _source_of_classes(request, raster)
-        self.site = Site(raster, self.backend, self._valid(raster, self.backend))
-        return self.site
-
-    def _valid(self, raster: Raster, backend: Backend) -> NDArray[np.bool_]:
-        valid = np.array(raster.valid(), dtype=bool)
-        known = backend.known()
-        if known is not None:
-            valid &= known
-        request = self.request
+        site = Site(raster, self.backend, _valid(raster, self.backend))
         if request.aoi is not None:
-            valid = area_of_interest(request.aoi, raster, id_field=request.zone_field, only=request.zone).clipped(valid)
-        if not valid.any():
-            raise Refused(f"No pixel of {raster.path.name} is valid here: all are nodata, masked, void or outside.")
-        return valid
+            site = clipped(site, area_of_interest(request.aoi, raster, id_field=request.zone_field, only=request.zone))
+        self.site = site
+        return site
 
     def scene(self) -> Scene:
         """What the planner may know."""
@@ -178,8 +170,31 @@ class Desk:
             return f"--gsd {typed:g} was used, although the question says {gsd_m:g} m."
         if site.raster.grid.stated_gsd_m != gsd_m:
             self.raster = replace(site.raster, grid=replace(site.raster.grid, stated_gsd_m=gsd_m))
-            self.site = Site(self.raster, site.backend, site.valid)
+            self.site = Site(self.raster, site.backend, site.valid, clip=site.clip)
         return None
+
+
+def _valid(raster: Raster, backend: Backend) -> NDArray[np.bool_]:
+    valid = np.array(raster.valid(), dtype=bool)
+    known = backend.known()
+    if known is not None:
+        valid &= known
+    if not valid.any():
+        raise Refused(f"No pixel of {raster.path.name} is valid: all are nodata, masked or void.")
+    return valid
+
+
+def clipped(site: Site, area: Area) -> Site:
+    """A site limited to an area; what lies outside is treated as not there.
+
+    Raises:
+        Refused: no pixel of the area is valid.
+    """
+    inside = area.clipped(site.valid)
+    if not inside.any():
+        raise Refused(f"No pixel in {area.name} is valid in {site.raster.path.name}: all are nodata, masked or void.")
+    clip = Clip(area.name, site.valid & ~inside, area.remarks(site.valid))
+    return Site(site.raster, site.backend, inside, clip=clip)
 
 
 def _source_of_classes(request: Request, raster: Raster) -> Backend:

@@ -19,6 +19,7 @@ from swath.agent.execution import Ledger
 from swath.raster.grid import Grid
 from swath.raster.write import write_array, write_mask
 from swath.segment.protocol import Feature, Segmentation
+from swath.tools.clip import Clip
 from swath.tools.handles import Mask, Regions
 from swath.tools.site import Site
 from swath.trace.strict_json import json_text
@@ -103,7 +104,7 @@ def keep_masks(folder: Path, site: Site, ledger: Ledger | None) -> dict[str, Any
         ledger: the calls, whose masks and regions are kept; None where no program ran to its end.
 
     Returns:
-        The fields masks, masks_left_out, valid and segmentations of run.json.
+        The fields masks, masks_left_out, valid, clip and segmentations of run.json.
 
     Raises:
         InputError: a file cannot be written.
@@ -120,8 +121,13 @@ def keep_masks(folder: Path, site: Site, ledger: Ledger | None) -> dict[str, Any
         "masks": list(masks.values()),
         "masks_left_out": max(len(handles) - MOST_MASKS, 0),
         "valid": into.keep_mask(site.valid, "valid"),
+        "clip": None if site.clip is None else _keep_clip(into, site.clip),
         "segmentations": {name: _keep_segmentation(into, name, found) for name, found in site.segmentations.items()},
     }
+
+
+def _keep_clip(into: MaskFolder, clip: Clip) -> dict[str, Any]:
+    return {"name": clip.name, "beyond": into.keep_mask(clip.beyond, "beyond"), "notes": clip.notes}
 
 
 def _pixels(handle: Mask | Regions) -> BoolImage:

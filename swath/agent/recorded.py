@@ -12,6 +12,7 @@ from swath.agent.kept_masks import read_segmentation, sha256_of
 from swath.errors import InputError, Refused
 from swath.raster.reader import open_raster
 from swath.segment.protocol import BoolImage, Segmentation
+from swath.tools.clip import Clip
 from swath.trace.reading import Run
 
 
@@ -41,6 +42,17 @@ class RecordedBackend:
             InputError: the file is missing or has changed.
         """
         return self._pixels(self._run.record["valid"]) > 0
+
+    def clip(self) -> Clip | None:
+        """The area of interest of the run, None where it had none.
+
+        Raises:
+            InputError: the file is missing or has changed.
+        """
+        kept = self._run.record.get("clip")
+        if kept is None:
+            return None
+        return Clip(str(kept["name"]), self._pixels(kept["beyond"]) > 0, tuple(kept["notes"]))
 
     def segment(self, class_name: str) -> Segmentation:
         """The segmentation of a class as it was.

@@ -142,7 +142,7 @@ def _open(desk: Desk, run: Run, *, resegment: bool) -> None:
         raster = open_raster(request.image, gsd_m=request.gsd_m, bands=dict(request.bands) or None)
         backend = RecordedBackend(run, raster.shape)
         desk.raster, desk.backend = raster, backend
-        desk.site = Site(raster, backend, backend.known())
+        desk.site = Site(raster, backend, backend.known(), clip=backend.clip())
     _check_image(desk, run)
     stated = (run.record["image"]["grid"] or {}).get("stated_gsd_m")
     if stated is not None and desk.request.gsd_m is None:

@@ -33,7 +33,7 @@ TICKS_PER_SECOND = 65536
 """The four hexadecimal digits of an id are its fraction of a second, so that ids sort by time."""
 
 NO_EVIDENCE: Mapping[str, Any] = {
-    "masks": (), "masks_left_out": 0, "valid": None, "segmentations": {}, "remarks": (),
+    "masks": (), "masks_left_out": 0, "valid": None, "clip": None, "segmentations": {}, "remarks": (),
 }  # fmt: skip
 
 Keep = Literal["light", "wrong", "full"]

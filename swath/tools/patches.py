@@ -158,6 +158,10 @@ class Patches:
         """(n,) bool: which objects have a pixel among these."""
         return self.runs.touches(pixels)
 
+    def reaches(self, pixels: BoolImage) -> NDArray[np.bool_]:
+        """(n,) bool: which objects have a pixel among these, valid or not."""
+        return self._whole.touches(pixels)
+
 
 def _pixel_areas_m2(ground: Ground, rows: FloatArray, cols: FloatArray) -> FloatArray:
     """(n,) ground areas of single pixels around some places, where the pixel size varies over the image."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import Refused, ToolError
+from swath.tools.clip import warn_of_the_cut
 from swath.tools.distances import SLACK
 from swath.tools.handles import Mask, Regions
 from swath.tools.registry import tool
@@ -58,9 +59,11 @@ def components(
         max_px: the same in pixels, inclusive.
         connectivity: whether diagonal neighbours belong together (8) or not (4).
     """
+    found = _all_components(mask, connectivity)
+    warn_of_the_cut(site, mask, found)
     return filter_regions(
         site,
-        _all_components(mask, connectivity),
+        found,
         larger_than_m2=larger_than_m2,
         min_m2=min_m2,
         smaller_than_m2=smaller_than_m2,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from swath.errors import Refused
 from swath.raster.reader import Raster
 from swath.segment.protocol import Backend, Segmentation
+from swath.tools.clip import Clip
 from swath.tools.distances import Distances, distances_to
 from swath.tools.handles import Mask, Regions
 
@@ -48,6 +49,7 @@ class Site:
         backend: the source of classes.
         valid: (rows, columns) bool: valid pixels inside the area of interest, where the source says anything.
         nudge: the doubt under which this run measures.
+        clip: the area of interest that `valid` was clipped to, None without one.
         warnings: sentences that tools add for people, each once.
         doubts: names of the doubts that touched a measurement: "boundary", "proximity", "outline", "segmentation".
         measured_classes: the sets of classes whose outlines were measured.
@@ -57,6 +59,7 @@ class Site:
     backend: Backend
     valid: BoolImage
     nudge: Nudge = Nudge()
+    clip: Clip | None = None
     warnings: dict[str, None] = field(default_factory=dict)
     doubts: set[str] = field(default_factory=set)
     measured_classes: set[frozenset[str]] = field(default_factory=set)
