@@ -237,11 +237,24 @@ def info(image: Path, bands: dict[str, int], gsd_m: float | None, as_json: bool)
         click.echo(_json(facts))
         return
     for name, value in facts.items():
-        if value in (None, [], {}, ""):
-            continue
-        for line in value if name == "warnings" else [value]:
-            shown = line if isinstance(line, str) else _json(line)
-            click.echo(f"{name.replace('_', ' '):>20}  {_clean(shown)}")
+        for line in value if name == "warnings" else [_fact(value)]:
+            if line:
+                click.echo(f"{name.replace('_', ' '):>20}  {_clean(line)}")
+
+
+def _fact(value: Any) -> str:
+    """A fact for people: lists of one value once, what is absent not at all."""
+    if value is None or value is False or value in ([], {}, ""):
+        return ""
+    if isinstance(value, list) and len(value) > 1 and all(item == value[0] for item in value):
+        return f"{_fact(value[0])} in each" if _fact(value[0]) else ""
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, list):
+        return ", ".join(_fact(item) or "none" for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_fact(item)}" for key, item in value.items())
+    return str(value)
 
 
 @swath.command()

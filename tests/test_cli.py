@@ -79,7 +79,7 @@ def test_run_takes_an_edited_program(village: Any, tmp_path: Path) -> None:
     ("words", "sentence"),
     [
         (["ask", "nowhere.tif", "How much is water?"], "nowhere.tif"),
-        (["ask", ".", "How much is water?"], "is a folder"),
+        (["ask", ".", "How much is water?"], "is a directory, not an image"),
         (["info", "text.tif"], "text.tif"),
         (["info", "empty.tif"], "empty.tif"),
         (["ask", "IMAGE", "How much is water?", "--bands", "red"], "--bands takes NAME=VALUE"),
@@ -94,7 +94,7 @@ def test_run_takes_an_edited_program(village: Any, tmp_path: Path) -> None:
         (["ask", "IMAGE", "How much is water?", "--segmenter", "magic"], 'no segmenter "magic"'),
         (["ask", "IMAGE", "How much is water?", "--planner", "magic"], 'There is no planner "magic"'),
         (["run", "nowhere.py", "IMAGE"], "nowhere.py cannot be read"),
-        (["trace", "show", "2026"], "2026"),
+        (["trace", "show", "2026"], "there is no such folder"),
         (["ask", "IMAGE"], "Missing argument"),
         (["fly"], "No such command"),
     ],
