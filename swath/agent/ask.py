@@ -81,6 +81,15 @@ def ask(
     desk = open_desk(image, question, planner=planner, program=program, **options)
     desk.limits = limits or desk.limits
     desk.listen = listen or desk.listen
+    return answered(desk)
+
+
+def answered(desk: Desk) -> Answer:
+    """Work on the question of a desk and keep its run.
+
+    Raises:
+        InputError: a file or an option cannot be used.
+    """
     answer = work(desk)
     started = time.perf_counter()
     _, answer = write_run(_record(desk, answer), desk.request.out)
@@ -142,4 +151,5 @@ def _record(desk: Desk, answer: Answer) -> RunRecord:
         hardening=tuple(desk.sandbox.hardening),
         timings=desk.timings,
         keep=desk.request.keep,
+        notes=() if desk.program is None else desk.program.notes,
     )
