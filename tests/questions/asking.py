@@ -13,7 +13,6 @@ from made import options
 
 import swath
 from swath import Answer
-from swath.errors import SwathError
 
 UNITS = {
     "m2": ("area", 1.0), "ha": ("area", 1e4), "km2": ("area", 1e6), "acre": ("area", 4046.8564224),
@@ -83,7 +82,7 @@ def put(row: dict[str, Any], data: Path, folder: Path, **further: Any) -> Verdic
     given = options(row, data, folder) | further
     try:
         answer = swath.ask(data / row["image"], row["question"], out=folder / "runs", keep="light", **given)
-    except SwathError as error:
+    except Exception as error:  # a crash is a verdict too, and must not hide the other questions
         return Verdict(row, "failed", f"{type(error).__name__}: {error}")
     got = f"{answer.answer} {answer.unit}: {answer.reading}" if answer.status == "answered" else str(answer.reason)
     return Verdict(row, verdict(row, answer), got)

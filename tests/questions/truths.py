@@ -80,7 +80,7 @@ class Scene:
             self.crs = pyproj.CRS(source.crs) if source.crs else None
         if self.crs is not None and self.crs.is_geographic:
             geod = self.crs.get_geod()
-            x, y = self.affine * (self.shape[1] / 2, self.shape[0] / 2)
+            x, y = self.affine @ (self.shape[1] / 2, self.shape[0] / 2)
             self.pixel = (
                 geod.inv(x, y, x, y + self.affine.e)[2],
                 geod.inv(x, y, x + self.affine.a, y)[2],
@@ -114,7 +114,7 @@ class Scene:
 
             def move(xy: np.ndarray) -> np.ndarray:
                 x, y = to.transform(xy[:, 0], xy[:, 1])
-                return np.column_stack(inverse * (np.asarray(x), np.asarray(y)))
+                return np.column_stack(inverse @ (np.asarray(x), np.asarray(y)))
 
             shapes = shapely.transform(shapely.segmentize(shapes, 1e-5 if "CRS84" in crs else 1.0), move)
         frame = shapely.box(0, 0, self.shape[1], self.shape[0])
@@ -273,7 +273,7 @@ class Scene:
 
     def names(self) -> dict[str, Any]:
         held = {name: getattr(self, name) for name in dir(self) if name.isupper()}
-        return held | {"np": np, "CLOSEST": self.closest, "sized": self.sized}
+        return held | {"far": self.far, "np": np, "CLOSEST": self.closest, "sized": self.sized}
 
     def closest(self, regions: Regions, target: Any, n: int = 1, farthest: bool = False) -> Regions:
         order = np.argsort(self.RD(regions, target), kind="stable")
