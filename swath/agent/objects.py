@@ -5,10 +5,9 @@ Outlines come from the pixels themselves (or are the source's own), so that what
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +83,9 @@ def considered_objects(outcome: Outcome, first_step: int) -> ObjectTable:
         return ObjectTable()
     dropped = dropped_objects(answer, outcome.ledger)
     outlined = sum(len(group.indices) for group in dropped) <= MOST_OUTLINES
-    return _joined([_dropped_rows(group, first_step, outlined) for group in dropped])
+    sources = {id(group.source): group.source for group in dropped}
+    groups = [[group for group in dropped if group.source is source] for source in sources.values()]
+    return _joined([_dropped_rows(own, first_step, outlined) for own in groups])
 
 
 def as_regions(thing: Mask | Regions) -> Regions:
@@ -97,12 +98,11 @@ def as_regions(thing: Mask | Regions) -> Regions:
     return Regions((source,), which, seen, thing.name, thing.grid, thing.valid, thing.classes, thing.areal)
 
 
-def _dropped_rows(group: Dropped, first_step: int, outlined: bool) -> ObjectTable:
-    rows = _rows(group.source, group.indices, outlined)
-    step = None if group.call is None else first_step + group.call
-    rows.dropped_at_step[:] = [step] * len(rows)
-    rows.reasons[:] = [group.reason] * len(rows)
-    return rows
+def _dropped_rows(groups: Sequence[Dropped], first_step: int, outlined: bool) -> ObjectTable:
+    """Rows of one source, whose outlines are drawn in one pass over the image."""
+    rows = _rows(groups[0].source, np.concatenate([group.indices for group in groups]), outlined)
+    steps = [None if group.call is None else first_step + group.call for group in groups for _ in group.indices]
+    return replace(rows, dropped_at_step=steps, reasons=[group.reason for group in groups for _ in group.indices])
 
 
 def _rows(source: Source, indices: NDArray[np.int64], outlined: bool) -> ObjectTable:
@@ -191,11 +191,18 @@ def _pixel_outlines(source: LabelImage, indices: NDArray[np.int64]) -> Geometrie
     wanted = np.zeros(len(source.sizes_px) + 1, dtype=np.int32)
     wanted[indices + 1] = np.arange(1, len(indices) + 1)
     window = wanted[source.labels[y0:y1, x0:x1]]
-    parts: list[list[Any]] = [[] for _ in indices]
+    rings: list[Any] = []
+    polygon_of_ring: list[int] = []
+    region_of_polygon: list[int] = []
     for geometry, value in shapes(window, mask=window > 0, connectivity=4, transform=Affine.translation(x0, y0)):
-        shell, *holes = geometry["coordinates"]
-        parts[int(value) - 1].append(shapely.Polygon(shell, holes))
-    return np.array([shapely.MultiPolygon(own) for own in parts], dtype=object)
+        rings += geometry["coordinates"]  # the shell, then its holes
+        polygon_of_ring += [len(region_of_polygon)] * len(geometry["coordinates"])
+        region_of_polygon.append(int(value) - 1)
+    corners = np.repeat(np.arange(len(rings)), [len(ring) for ring in rings])
+    closed = shapely.linearrings(np.concatenate([np.asarray(ring) for ring in rings]), indices=corners)
+    polygons = shapely.polygons(closed, indices=polygon_of_ring)
+    order = np.argsort(region_of_polygon, kind="stable")
+    return np.asarray(shapely.multipolygons(polygons[order], indices=np.array(region_of_polygon)[order]), dtype=object)
 
 
 def in_crs(shapes: Geometries, grid: Grid) -> Geometries:
@@ -285,7 +292,7 @@ def table_columns(table: ObjectTable) -> dict[str, Column]:
         "area_m2": (np.nan_to_num(table.areas_m2), np.isnan(table.areas_m2)),
         "height_m": (nothing, np.ones(len(table), dtype=bool)),
         "score": (np.nan_to_num(table.scores), np.isnan(table.scores)),
-        "box": (np.array([json.dumps(box) for box in table.boxes.tolist()], dtype=object), None),
+        "box": (np.array([str(box) for box in table.boxes.tolist()], dtype=object), None),
         "area_px": (table.sizes_px, None),
     }
 
@@ -297,12 +304,14 @@ def _with_gaps(values: Sequence[Any], kind: Any) -> Column:
 
 
 def _uniform(shapes: Geometries) -> tuple[Geometries, str]:
-    """One geometry type for a layer: everything multi, "Unknown" where kinds mix."""
+    """One geometry type for a layer, two-dimensional: multipolygons or points, "Unknown" where kinds mix."""
+    if len(shapes) == 0:
+        return shapes, "Unknown"
+    shapes = np.asarray(shapely.force_2d(shapes), dtype=object)
     dimensions = set(shapely.get_dimensions(shapes).tolist())
     if dimensions == {0} and (shapely.get_type_id(shapes) == 0).all():
         return shapes, "Point"
-    if not dimensions <= {2} or (shapely.get_type_id(shapes) == 7).any():
+    if dimensions != {2} or (shapely.get_type_id(shapes) == 7).any() or shapely.is_empty(shapes).any():
         return shapes, "Unknown"
-    return np.array([shapely.MultiPolygon(shapely.get_parts(shape).tolist()) for shape in shapes], dtype=object), (
-        "MultiPolygon"
-    )
+    parts, owner = shapely.get_parts(shapes, return_index=True)
+    return np.asarray(shapely.multipolygons(parts, indices=owner), dtype=object), "MultiPolygon"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import cv2
@@ -29,6 +30,9 @@ OF_CLASS: dict[str, Colour] = {
     "road": (204, 121, 167),
     "building": (240, 228, 66),
 }
+
+MOST_INK = 0.16
+"""Share of the objects' insides that their outlines may take."""
 
 FRACTION_BITS = 4
 """cv2 draws at 1/16 pixel: outlines of small objects must not be rounded to whole pixels."""
@@ -62,49 +66,46 @@ class View:
     def fill_shapes(self, shapes: Shapes, colour: Colour, opacity: float) -> None:
         """Tint the inside of polygons given in image pixel coordinates; overlaps are not darker."""
         stencil = np.zeros(self.image.shape[:2], dtype=np.uint8)
-        for shape in shapes:
-            rings = [self._points(ring) for ring in _rings(shape)]
-            if rings:
-                cv2.fillPoly(stencil, rings, 255, cv2.LINE_AA, FRACTION_BITS)
+        polygons = shapely.get_parts(shapes)
+        polygons = polygons[shapely.get_dimensions(polygons) == 2]
+        rings, owners = shapely.get_rings(polygons, return_index=True)
+        for _, own in groupby(zip(owners.tolist(), self._points(rings), strict=True), key=lambda pair: pair[0]):
+            cv2.fillPoly(stencil, [points for _, points in own], 255, cv2.LINE_AA, FRACTION_BITS)
         self._blend(stencil.astype(np.float32) / 255 * opacity, colour)
 
     def outline(self, shapes: Shapes, colour: Colour, width: int, *, opacity: float = 1.0) -> None:
         """Draw outlines of shapes given in image pixel coordinates, each on a dark casing; points become dots."""
-        lines = [self._points(line) for shape in shapes for line in _rings(shape, lines=True)]
-        dots = [self._points(shapely.get_coordinates(shape)) for shape in shapes if shapely.get_dimensions(shape) == 0]
+        parts = shapely.get_parts(shapes)
+        dimensions = shapely.get_dimensions(parts)
+        lines = self._points(np.concatenate([shapely.get_rings(parts[dimensions == 2]), parts[dimensions == 1]]))
+        dots = [tuple(spot) for points in self._points(parts[dimensions == 0]) for spot in points[:, 0].tolist()]
         for tone, thickness, strength in ((CASING, width + 2, 0.6 * opacity), (colour, width, opacity)):
             canvas = self.image.copy()
-            if lines:
-                cv2.polylines(canvas, lines, False, tone, thickness, cv2.LINE_AA, FRACTION_BITS)
-            for x, y in (spot for dot in dots for spot in dot[:, 0].tolist()):
-                cv2.circle(canvas, (x, y), (thickness + 1) << FRACTION_BITS, tone, -1, cv2.LINE_AA, FRACTION_BITS)
+            cv2.polylines(canvas, lines, False, tone, thickness, cv2.LINE_AA, FRACTION_BITS)
+            for dot in dots:
+                cv2.circle(canvas, dot, (thickness + 1) << FRACTION_BITS, tone, -1, cv2.LINE_AA, FRACTION_BITS)
             cv2.addWeighted(canvas, strength, self.image, 1 - strength, 0, dst=self.image)
 
-    def _points(self, xy: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Picture coordinates as cv2 takes them: pixel centres are whole numbers, fractions in 1/16."""
-        placed = xy[:, :2] * np.array(self.scale) - 0.5
-        points: NDArray[np.int32] = np.rint(placed * (1 << FRACTION_BITS)).astype(np.int32).reshape(-1, 1, 2)
-        return points
-
-
-def _rings(shape: Any, *, lines: bool = False) -> list[NDArray[np.float64]]:
-    """Coordinates of the rings of polygons; with `lines`, of line strings too."""
-    found = []
-    for part in shapely.get_parts(shape):
-        if shapely.get_dimensions(part) == 2:
-            found += [shapely.get_coordinates(ring) for ring in shapely.get_rings(part)]
-        elif lines and shapely.get_dimensions(part) == 1:
-            found.append(shapely.get_coordinates(part))
-    return found
+    def _points(self, lines: Shapes) -> list[NDArray[np.int32]]:
+        """Picture coordinates of each line as cv2 takes them: whole numbers at pixel centres, fractions in 1/16."""
+        if len(lines) == 0:
+            return []
+        xy, owner = shapely.get_coordinates(lines, return_index=True)
+        placed = xy * np.array(self.scale) - 0.5
+        points = np.rint(placed * (1 << FRACTION_BITS)).astype(np.int32).reshape(-1, 1, 2)
+        return np.split(points, np.searchsorted(owner, np.arange(1, len(lines))))
 
 
 def line_width(shapes: Shapes, scale: tuple[float, float]) -> int:
-    """1 to 3 picture pixels: thin where objects are many or small, so that their insides stay visible."""
-    if len(shapes) == 0:
-        return 1
-    x0, y0, x1, y1 = shapely.bounds(shapes).T
-    side_px = float(np.median(np.maximum((x1 - x0) * scale[0], (y1 - y0) * scale[1])))
-    return 1 if side_px < 14 or len(shapes) > 2000 else 2 if side_px < 120 or len(shapes) > 40 else 3
+    """1 to 3 picture pixels: as wide as leaves the insides of the objects visible.
+
+    Roads and frayed ponds are mostly outline; lines and points have no inside that a line could hide.
+    """
+    area_px = float(shapely.area(shapes).sum()) * scale[0] * scale[1]
+    outline_px = float(shapely.length(shapes).sum()) * (scale[0] + scale[1]) / 2
+    if area_px == 0:
+        return 2
+    return next((width for width in (3, 2) if width * outline_px <= MOST_INK * area_px), 1)
 
 
 def class_colours(classes: Sequence[str]) -> dict[str, Colour]:

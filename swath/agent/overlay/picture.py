@@ -89,7 +89,7 @@ def draw_overlay(path: Path, answer: Answer, raster: Raster, evidence: Evidence)
     view = _view(raster)
     legend = _draw_marks(view, evidence)
     canvas = _composed(view, raster, answer, legend)
-    canvas.save(path, optimize=False, compress_level=6)
+    canvas.save(path, optimize=False, compress_level=3)
 
 
 def _view(raster: Raster) -> View:
@@ -120,7 +120,7 @@ def _draw_counted_area(view: View, evidence: Evidence) -> list[LegendEntry]:
     if thing is None:
         return []
     share = float(evidence.counted.sizes_px.sum()) / (thing.grid.shape[0] * thing.grid.shape[1])
-    opacity = 0.2 if share > LARGE_SHARE else 0.36
+    opacity = 0.2 if share > LARGE_SHARE else 0.3
     if isinstance(thing, Mask):
         view.fill(thing.pixels, marks.COUNTED, opacity)
         parts = f"{len(evidence.counted):,} part{'s' if len(evidence.counted) != 1 else ''}"
