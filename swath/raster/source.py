@@ -3,7 +3,8 @@
 Covered: GDAL's network file systems (`/vsicurl/`, `/vsis3/` ...) and whatever else speaks HTTP inside GDAL (WMS, WCS,
 STAC and plain `http:` sources) are shut while a file is open here, also where a VRT names them; pixel functions in
 Python are off; nothing is ever written beside the image. Not covered: a VRT may name any *local* file that the user
-may read, and a rasterio environment that a caller opened around swath keeps its own credentials and options.
+may read; where the environment's `NO_PROXY` covers a host, WMS and its like inside binary formats could still reach it
+(XML is searched beforehand, see `sources.py`).
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def file_of(name: str) -> Path:
     """The local file behind a path or a subdataset's name.
 
     Raises:
-        InputError: it is missing, a directory, not a regular file, empty or not readable.
+        InputError: it is missing, a folder, not a regular file, empty or not readable.
     """
     path = Path(name)
     try:
@@ -82,7 +83,7 @@ def _must_be_a_file(path: Path) -> None:
     if not path.exists():
         raise InputError(f"There is no file {path}. Next: check the path.")
     if path.is_dir():
-        raise InputError(f"{path} is a directory, not an image. Next: name one file in it.")
+        raise InputError(f"{path} is a folder, not an image. Next: name one file in it.")
     if not path.is_file():
         raise InputError(f"{path} is not a regular file. Next: name a file of pixels.")
     if not os.access(path, os.R_OK):

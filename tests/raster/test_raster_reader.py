@@ -27,6 +27,8 @@ from swath.raster.reader import open_raster
         {"interleave": "pixel", "tiled": True, "blockxsize": 16, "blockysize": 32, "compress": "lzw", "predictor": 2},
         {"interleave": "band", "compress": "deflate"},
         {"bigtiff": "yes"},
+        {"endianness": "big"},
+        {"driver": "JP2OpenJPEG", "QUALITY": "100", "REVERSIBLE": "YES"},
         {"compress": "zstd"},
         {"compress": "lerc"},
         {"driver": "COG"},

@@ -50,7 +50,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 
 def test_a_directory(tmp_path: Path) -> None:
-    assert refusal(tmp_path) == f"{tmp_path} is a directory, not an image. Next: name one file in it."
+    assert refusal(tmp_path) == f"{tmp_path} is a folder, not an image. Next: name one file in it."
 
 
 def test_an_empty_file(tmp_path: Path) -> None:
