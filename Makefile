@@ -28,6 +28,7 @@ demo: $(BIN)/swath
 
 docs: $(BIN)/swath
 	$(BIN)/swath tools --markdown > docs/tools.md
+	$(BIN)/python docs/command_line.py > docs/command-line.md
 
 bench: $(BIN)/swath
 	$(BIN)/python benchmarks/run.py

@@ -47,18 +47,18 @@ def main() -> None:
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="swath %(version)s")
 def swath() -> None:
-    r"""Answer questions about overhead imagery by measuring.
+    """Answer questions about overhead imagery by measuring.
 
     \b
-    swath demo                                    six real questions about a real GeoTIFF
-    swath info image.tif                          what swath sees in a file
+    swath demo                  six real questions about a real GeoTIFF
+    swath info image.tif        what swath sees in a file
     swath ask image.tif "What percentage is water?" --bands green=2,nir=4
-    swath ask image.tif "How many buildings are within 50 m of a road?" --labels classes.tif --legend legend.json
-    swath trace show 2026                         how an answer came about, step by step
+    swath ask image.tif "How many buildings are near water?" --labels l.gpkg
+    swath trace show 2026       how an answer came about, step by step
 
     Exit status: 0 answered; 3 refused, it cannot be measured from this image; 2 wrong usage or unreadable input;
     1 anything else.
-    """
+    """  # noqa: D301 - click reads the backspace as "leave these lines as they are"
 
 
 def _pairs(text: str, option: str, example: str) -> Iterator[tuple[str, str]]:

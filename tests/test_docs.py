@@ -6,6 +6,8 @@ import contextlib
 import io
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,7 +62,7 @@ def test_console_examples_run_and_print_what_they_say(page: Path, scene: Path) -
             words = shlex.split(command)
             if words[0] != "swath":
                 continue
-            result = CliRunner().invoke(swath, words[1:], catch_exceptions=False)
+            result = CliRunner().invoke(swath, words[1:], prog_name="swath", catch_exceptions=False)
             got = SECONDS.sub("*", result.output).strip()
             wanted = SECONDS.sub("*", expected).strip()
             assert fits(got, wanted), f"{page.name}: {command}\n{got}"
@@ -75,6 +77,13 @@ def fits(got: str, wanted: str) -> bool:
 def test_the_tools_page_is_that_of_the_tools() -> None:
     page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
     assert page == surface_page().text, "run `make docs`"
+
+
+def test_the_command_line_page_is_that_of_the_commands() -> None:
+    made = subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "command_line.py")], capture_output=True, text=True, check=True
+    )
+    assert (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8") == made.stdout, "run `make docs`"
 
 
 def test_every_command_and_flag_is_documented() -> None:
@@ -94,5 +103,3 @@ def test_every_registered_name_is_documented() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     for name in (*backend_names(), *planner_names(), "questions"):
         assert f"`{name}`" in text, name
-
-

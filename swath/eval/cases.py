@@ -55,6 +55,11 @@ class Benchmark(Protocol):
         """
 
 
+def benchmark_names() -> tuple[str, ...]:
+    """Names of all registered benchmarks."""
+    return tuple(sorted(entry.name for entry in entry_points(group=GROUP)))
+
+
 def open_benchmark(name: str) -> Benchmark:
     """A benchmark by name.
 
@@ -63,6 +68,6 @@ def open_benchmark(name: str) -> Benchmark:
     """
     found = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name not in found:
-        raise InputError(f'There is no benchmark "{name}". Next: choose one of {", ".join(sorted(found))}.')
+        raise InputError(f'There is no benchmark "{name}". Next: choose one of {", ".join(benchmark_names())}.')
     benchmark: Benchmark = found[name].load()()
     return benchmark
