@@ -4,7 +4,7 @@ Covered: GDAL's network file systems (`/vsicurl/`, `/vsis3/` ...) and whatever e
 STAC and plain `http:` sources) are shut while a file is open here, also where a VRT names them; pixel functions in
 Python are off; nothing is ever written beside the image. Not covered: a VRT may name any *local* file that the user
 may read; where the environment's `NO_PROXY` covers a host, WMS and its like inside binary formats could still reach it
-(XML is searched beforehand, see `sources.py`).
+(XML is searched beforehand, see `xml_sources.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rasterio.errors import NodataShadowWarning, NotGeoreferencedWarning, Raster
 from rasterio.session import DummySession
 
 from swath.errors import InputError
-from swath.raster.sources import check_sources, is_text
+from swath.raster.xml_sources import check_sources, is_text
 
 GDAL_OPTIONS: dict[str, Any] = {
     # Only names with this ending may be opened over the network, which no file has.
