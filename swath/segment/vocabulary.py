@@ -22,6 +22,7 @@ GENERIC_NOUNS = frozenset({"area", "land", "surface", "cover", "coverage", "clas
 _IRREGULAR = {"leaves": "leaf", "roofs": "roof", "rooves": "roof", "aircraft": "aircraft"}
 
 
+@lru_cache(maxsize=8192)
 def fold(text: str) -> str:
     """Lower case, without accents, underscores, hyphens and repeated spaces."""
     decomposed = unicodedata.normalize("NFKD", text)
@@ -42,6 +43,7 @@ def singulars(word: str) -> Iterator[str]:
         yield word[:-2]
 
 
+@lru_cache(maxsize=8192)
 def spellings(phrase: str, *, generic: bool = True) -> tuple[str, ...]:
     """Every folded spelling that a phrase may be listed under: as typed, singular, without a generic last noun.
 
@@ -74,6 +76,13 @@ def _concept_by_word() -> Mapping[str, str]:
             for word in entry.get(language, ()):
                 words.setdefault(fold(word), concept)
     return words
+
+
+@lru_cache(maxsize=32)
+def beginnings(known: tuple[str, ...]) -> frozenset[str]:
+    """Words, as typed or in the singular, that a class of some legend or a word of the table can begin with."""
+    phrases = (*known, *_concept_by_word())
+    return frozenset(form for phrase in phrases if phrase for form in singulars(fold(phrase).split()[0]))
 
 
 def synonyms() -> Mapping[str, tuple[str, ...]]:

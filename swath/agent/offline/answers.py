@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from lark import Token
+
 from swath.agent.offline import meaning as m
-from swath.agent.offline.reader import SAME, THEY, StepReader, bounds, has, operator, piece, steps, things, values
+from swath.agent.offline.reader import ELIDED, EVERYTHING, SAME, THEY, StepReader, bounds, has, operator, piece, steps, things, values
 
 
 class Unclear(Exception):
@@ -109,7 +111,7 @@ class NumberReader(StepReader):
         return m.Count(things(children)[0].having(*steps(children)))
 
     def count_they(self, children: list[Any]) -> m.Count:
-        return m.Count(THEY.having(*steps(children)))
+        return m.Count((THEY if has(children, "THEY") else ELIDED).having(*steps(children)))
 
     def area(self, children: list[Any]) -> m.Area:
         return m.Area(things(children)[0].having(*steps(children)))
@@ -123,14 +125,24 @@ class NumberReader(StepReader):
     def area_only(self, children: list[Any]) -> m.Area:
         return m.Area(things(children)[0])
 
+    def area_where(self, children: list[Any]) -> m.Area:
+        return m.Area(replace(EVERYTHING, areal=True).having(*steps(children)))
+
     def area_they(self, children: list[Any]) -> m.Area:
         return m.Area(THEY.having(*steps(children)))
 
     def share(self, children: list[Any]) -> ShareAsked:
-        return ShareAsked(things(children)[0], of_image=False)
+        return ShareAsked(things(children)[0], of_image=has(children, "IMAGE"))
+
+    def share_there(self, children: list[Any]) -> m.Share:
+        there = steps(children)
+        return m.Share(things(children)[0].having(*there), EVERYTHING.having(*there))
 
     def share_image(self, children: list[Any]) -> ShareAsked:
         return ShareAsked(things(children)[0], of_image=True)
+
+    def share_where(self, children: list[Any]) -> ShareAsked:
+        return ShareAsked(EVERYTHING.having(*steps(children)), of_image=True)
 
     def share_part(self, children: list[Any]) -> m.Share:
         part = m.InPart(values(children, "PART")[0])
@@ -138,7 +150,8 @@ class NumberReader(StepReader):
 
     def share_of(self, children: list[Any]) -> m.Share:
         whole = things(children)[0]
-        return m.Share(whole.having(*steps(children)), whole, whole.countable and not whole.areal)
+        by_count = whole.countable and not whole.areal and not whole.picked
+        return m.Share(whole.having(*steps(children)), whole, by_count)
 
     def share_in(self, children: list[Any]) -> m.Share:
         whole, place = things(children)
@@ -154,7 +167,7 @@ class NumberReader(StepReader):
         return m.AreaStatistic(SAME, values(children, "STATISTIC")[0])
 
     def perimeter(self, children: list[Any]) -> m.Perimeter:
-        return m.Perimeter(next(iter(things(children)), m.Thing(inverted=True)))
+        return m.Perimeter(next(iter(things(children)), THEY))
 
     def distance(self, children: list[Any]) -> m.Distance:
         a, b = things(children)
@@ -163,6 +176,9 @@ class NumberReader(StepReader):
             if any(isinstance(step, _Farthest) for step in thing.steps):
                 return m.Distance(_without_farthest(thing), _without_farthest(other), "max")
         return m.Distance(a, b, statistic)
+
+    def distance_they(self, children: list[Any]) -> m.Distance:
+        return m.Distance(THEY, things(children)[0], next(iter(values(children, "STATISTIC")), None))
 
     def distance_max(self, children: list[Any]) -> m.Distance:
         return m.Distance(*things(children), "max")
@@ -264,6 +280,9 @@ class NumberReader(StepReader):
         a, b = things(children)
         return RatioAsked((m.Count(a), m.Count(b)), difference=True)
 
+    def difference_where(self, children: list[Any]) -> RatioAsked:
+        return RatioAsked(_both(children), difference=True, more=True)
+
     def difference_counts_turned(self, children: list[Any]) -> RatioAsked:
         a, b = things(children)
         return RatioAsked((m.Count(b), m.Count(a)), difference=True)
@@ -311,6 +330,13 @@ def _operands(children: Sequence[Any]) -> tuple[Any, ...]:
         elif isinstance(child, Others):
             found += child.operands
     return tuple(found)
+
+
+def _both(children: Sequence[Any]) -> tuple[m.Thing, m.Thing]:
+    """A thing here and the same thing there."""
+    thing = things(children)[0]
+    *first, second = [child for child in children if not isinstance(child, Token | m.Thing) and steps([child])]
+    return thing.having(*steps(first)), replace(thing, steps=steps([second]))
 
 
 @dataclass(frozen=True)
@@ -377,8 +403,7 @@ class ClaimReader(NumberReader):
 
     def _where(self, children: list[Any], sign: m.Operator) -> ComparedAsked:
         """ "more water in the north than in the south"."""
-        thing = things(children)[0]
-        return ComparedAsked((thing, replace(thing, steps=steps(children))), sign, more=True)
+        return ComparedAsked(_both(children), sign, more=True)
 
     def at_least(self, children: list[Any]) -> ComparedAsked:
         return ComparedAsked(_operands(children), ">=", more=True)
@@ -418,6 +443,13 @@ class ClaimReader(NumberReader):
         low, high = values(children, "NUM")
         return m.AllOf((self._counted(children, ">=", low), self._counted(children, "<=", high)))
 
+    def counted_range(self, children: list[Any]) -> m.AllOf:
+        at = next(i for i, child in enumerate(children) if isinstance(child, Token) and child.type == "AND")
+        low, high = values(children, "NUM")
+        rest = [child for child in children if isinstance(child, m.Thing | tuple)]
+        first = self._counted(rest, operator(children[:at]), low)
+        return m.AllOf((first, self._counted(rest, operator(children[at:]), high)))
+
     def counted_several(self, children: list[Any]) -> m.Compared:
         return self._counted(children, ">", m.Amount(Decimal(1), ""))
 
@@ -448,6 +480,9 @@ class ClaimReader(NumberReader):
     def mostly(self, children: list[Any]) -> ComparedAsked:
         share = ShareAsked(things(children)[0], of_image=True)
         return ComparedAsked((share,), ">", m.Amount(Decimal(50), "percent"))
+
+    def area_claim_there(self, children: list[Any]) -> m.Compared:
+        return self.area_claim(children)
 
     def power_claim(self, children: list[Any]) -> m.Compared:
         return m.Compared(m.Power(things(children)[0]), operator(children), values(children, "QPOW")[0])
@@ -524,6 +559,30 @@ class AnswerReader(ClaimReader):
 
     def bare(self, children: list[Any]) -> Bare:
         return Bare(things(children)[0])
+
+    def closer(self, children: list[Any]) -> ChoiceAsked:
+        """Which of several things is nearest to one target: the target last."""
+        *operands, target = _operands(children)
+        return ChoiceAsked(tuple(m.Distance(thing, target) for thing in operands), most=False, more=False)
+
+    def closer_first(self, children: list[Any]) -> ChoiceAsked:
+        """The same with the target first."""
+        target, *operands = _operands(children)
+        return ChoiceAsked(tuple(m.Distance(thing, target) for thing in operands), most=False, more=False)
+
+    def closer_to(self, children: list[Any]) -> ChoiceAsked:
+        """Which of two targets one thing is nearest to."""
+        thing, *targets = things(children)
+        return ChoiceAsked(tuple(m.Distance(target, thing) for target in targets), most=False, more=False)
+
+    def one(self, children: list[Any]) -> m.Thing:
+        return m.Thing(tuple(values(children, "CLASS")))
+
+    def picked_only(self, children: list[Any]) -> m.Thing:
+        return self.picked(children)
+
+    def areas_listed(self, children: list[Any]) -> m.Areas:
+        return m.Areas(things(children)[0])
 
     def fragmentation(self, children: list[Any]) -> m.Fragmentation:
         return m.Fragmentation(things(children)[0])

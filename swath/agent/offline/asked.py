@@ -192,6 +192,8 @@ def _asked_at(pieces: list[Piece], at: int) -> tuple[int, int, str] | None:
     if piece.kind == "PERCENT" and before in ("IN", "AS"):
         if last or pieces[at + 1].kind not in ("CLASS", "THEY", "LARGEST"):
             return at - 1, at + 1, "percent"
+    if piece.kind == "PERCENT" and last and any(other.kind in ("PERCENT", "HOWMUCH", "AREA") for other in pieces[:at]):
+        return at, at + 1, "percent"
     return None
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedEOF, UnexpectedToken
-from lark.grammar import Rule
+from lark.grammar import NonTerminal, Rule
 from lark.lexer import Lexer
 
 from swath.agent.offline.pieces import Piece
@@ -82,15 +82,20 @@ def _needs() -> tuple[tuple[Rule, frozenset[str], frozenset[str]], ...]:
     )
 
 
-def _usable(kinds: frozenset[str]) -> set[int]:
-    """Identities of the rules that can be completed with some terminals."""
+@lru_cache(maxsize=512)
+def _predictions(kinds: frozenset[str]) -> Mapping[NonTerminal, list[Rule]]:
+    """The rules that can be completed with some terminals, by what they make."""
     left = [needs for needs in _needs() if needs[1] <= kinds]
     while True:
         made = {rule.origin.name for rule, _, _ in left}
         kept = [needs for needs in left if needs[2] <= made]
         if len(kept) == len(left):
-            return {id(rule) for rule, _, _ in kept}
+            break
         left = kept
+    found: dict[NonTerminal, list[Rule]] = {}
+    for rule, _, _ in left:
+        found.setdefault(rule.origin, []).append(rule)
+    return found
 
 
 def parse(pieces: Sequence[Piece]) -> Tree[Token]:
@@ -99,12 +104,11 @@ def parse(pieces: Sequence[Piece]) -> Tree[Token]:
     Raises:
         NotUnderstood: it has none.
     """
-    usable = _usable(frozenset(piece.kind for piece in pieces))
+    predictions = _predictions(frozenset(piece.kind for piece in pieces))
+    if NonTerminal("start") not in predictions:
+        raise NotUnderstood(len(pieces))
     earley: Any = copy.copy(parser().parser.parser)
-    predictions: Mapping[Any, list[Rule]] = earley.predictions
-    earley.predictions = {
-        origin: [rule for rule in rules if id(rule) in usable] for origin, rules in predictions.items()
-    }
+    earley.predictions = predictions
     try:
         tree: Tree[Token] = earley.parse(_Pieces(pieces), "start")
     except UnexpectedToken as error:

@@ -125,20 +125,25 @@ class Thing:
     """What is measured.
 
     Attributes:
-        classes: what it is made of, together; empty stands for the thing named before ("they").
+        classes: what it is made of, together.
         steps: what narrows it down, in order.
         inverted: everything but these classes.
+        everything: the whole image.
         without: classes taken off.
         areal: whether its area was named ("water area").
         regions: whether it was named one by one ("regions", "ponds").
+        pronoun: stands for a thing named elsewhere: "they" for the one named before, with all that was said of it;
+            "elided" for the same class without it ("and how many in the south?"); "same" for the first of the question.
     """
 
     classes: tuple[ClassWord, ...] = ()
     steps: tuple[Step, ...] = ()
     inverted: bool = False
+    everything: bool = False
     without: tuple[ClassWord, ...] = ()
     areal: bool = False
     regions: bool = False
+    pronoun: Literal["", "they", "elided", "same"] = ""
 
     def having(self, *steps: Step) -> Thing:
         """The same thing with more steps."""
@@ -333,7 +338,14 @@ class Several:
     measures: tuple[Measure, ...]
 
 
-Answer: TypeAlias = "Measure | Claim | Fragmentation | Choice | PresentClasses | Several"
+@dataclass(frozen=True)
+class Areas:
+    """The areas of regions, one by one."""
+
+    thing: Thing
+
+
+Answer: TypeAlias = "Measure | Claim | Fragmentation | Choice | PresentClasses | Several | Areas"
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,9 @@ def pieces_of(words: Sequence[Word], text: str, lexicon: Lexicon, classes: tuple
     found: list[Piece] = []
     mark = ""
     at = 0
+    starts = vocabulary.beginnings(classes)
     while at < len(words):
-        kind, value, length = _best(words, at, lexicon, classes)
+        kind, value, length = _best(words, at, lexicon, classes if _may_begin(words[at], starts) else None)
         mark += words[at].mark
         start, end = words[at].start, words[at + length - 1].end
         if kind != NOISE:
@@ -74,16 +75,25 @@ def pieces_of(words: Sequence[Word], text: str, lexicon: Lexicon, classes: tuple
     return found
 
 
-def _best(words: Sequence[Word], at: int, lexicon: Lexicon, classes: tuple[str, ...]) -> tuple[str, Any, int]:
-    """The longest of: a legend's own name, an amount, a part of the image, a phrase, a class word, a unit."""
+def _may_begin(word: Word, starts: frozenset[str]) -> bool:
+    return len(word.text) == 1 or any(form in starts for form in vocabulary.singulars(word.text))
+
+
+def _best(
+    words: Sequence[Word], at: int, lexicon: Lexicon, classes: tuple[str, ...] | None
+) -> tuple[str, Any, int]:
+    """The longest of: a legend's own name, an amount, a part of the image, a phrase, a class word, a unit.
+
+    `classes` is None where no class can begin with the word.
+    """
     candidates: list[tuple[int, int, str, Any]] = []
     for rank, match in enumerate(
         (
-            _own_name(words, at, classes),
+            _own_name(words, at, classes) if classes is not None else None,
             _amount(words, at),
             _part(words, at),
             _phrase(words, at, lexicon),
-            _class(words, at, classes),
+            _class(words, at, classes) if classes is not None else None,
             _unit(words, at),
         )
     ):

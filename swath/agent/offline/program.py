@@ -65,6 +65,8 @@ class Writer:
         return self._narrowed_mask(mask, thing, others)
 
     def _base(self, thing: m.Thing) -> str:
+        if thing.everything:
+            return self.let("everything", "whole_image()")
         masks = [self._class(name) for word in thing.classes for name in word.names]
         joined = masks[0]
         for mask in masks[1:]:
@@ -118,7 +120,7 @@ class Writer:
         sizes = self._sizes([step for step in thing.steps[:count] if isinstance(step, m.Size)])
         name = _plural(_name(thing))
         singles = [replace(thing, classes=(word,), steps=()) for word in thing.classes]
-        if thing.inverted or len(singles) == 1:
+        if thing.inverted or thing.everything or len(singles) == 1:
             singles = [replace(thing, steps=())]
         found = [
             self.let(_plural(_name(single)) if len(singles) > 1 else name, f"components({self._base(single)}{sizes})")
@@ -334,7 +336,7 @@ def _quoted(text: str) -> str:
 
 
 def _name(thing: m.Thing) -> str:
-    words = [name for word in thing.classes for name in word.names]
+    words = [name for word in thing.classes for name in word.names] or ["land"]
     return re.sub(r"\W+", "_", " ".join(words[:2]).lower()).strip("_") or "thing"
 
 

@@ -15,9 +15,12 @@ from swath.agent.offline.pieces import Piece
 _OPERATORS: dict[str, m.Operator] = {
     "OVER": ">", "over": ">", "UNDER": "<", "under": "<", "ATLEAST": ">=", "ATMOST": "<=", "EXACTLY": "==",
 }  # fmt: skip
-THEY = m.Thing()
+THEY = m.Thing(pronoun="they")
 """The thing named before; filled in by `settle.py`."""
-SAME = m.Thing(regions=True)
+ELIDED = m.Thing(pronoun="elided")
+"""A class left out because it was just named: "and how many in the south?"."""
+EVERYTHING = m.Thing(everything=True)
+SAME = m.Thing(pronoun="same")
 """The first thing of the same question: "the largest building ... the smallest one"."""
 
 
@@ -218,6 +221,9 @@ class ThingReader(Transformer[Token, Any]):
     def base_with_area(self, children: list[Any]) -> m.Thing:
         return replace(self.base(children), areal=True).having(*steps(children))
 
+    def everything(self, children: list[Any]) -> m.Thing:
+        return EVERYTHING
+
     def they(self, children: list[Any]) -> m.Thing:
         return THEY
 
@@ -296,7 +302,7 @@ class StepReader(ThingReader):
         return m.Size(*bounds(operator(children), m.Area(limit) if isinstance(limit, m.Thing) else limit))
 
     def size_by_mean(self, children: list[Any]) -> m.Size:
-        return m.Size(*bounds(operator(children), m.AreaStatistic(THEY, values(children, "STATISTIC")[0])))
+        return m.Size(*bounds(operator(children), m.AreaStatistic(SAME, values(children, "STATISTIC")[0])))
 
     def near(self, children: list[Any]) -> Any:
         return self._near(children, "<=")
@@ -340,6 +346,9 @@ class StepReader(ThingReader):
 
     def inside(self, children: list[Any]) -> Any:
         return _for_each(children[-1], m.Inside)
+
+    def inside_sized(self, children: list[Any]) -> m.Inside:
+        return m.Inside(SAME.having(*steps(children)))
 
     def place(self, children: list[Any]) -> m.InPart:
         return m.InPart(values(children, "PART")[0])

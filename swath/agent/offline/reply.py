@@ -37,6 +37,8 @@ def written(question: m.Question, *, ground_known: bool) -> tuple[str, str | Non
         return _claim(writer, answer), None, ()
     if isinstance(answer, m.Several):
         return _several(writer, question, answer)
+    if isinstance(answer, m.Areas):
+        return _areas(writer, question, answer)
     return _number(writer, question, answer)
 
 
@@ -99,6 +101,15 @@ def _several(writer: Writer, question: m.Question, several: m.Several) -> tuple[
     unit = found[0]
     said = f', unit="{unit}"' if unit not in (None, "count") else ""
     return _ended(writer, f'reply([{", ".join(shown)}], kind="ranking"{said}, objects={evidence})'), unit, notes
+
+
+def _areas(writer: Writer, question: m.Question, areas: m.Areas) -> tuple[str, str | None, tuple[str, ...]]:
+    measure = m.Area(areas.thing)
+    unit, notes = unit_of(question, measure)
+    regions = writer.regions(areas.thing)
+    one = converted("area", measure, unit)
+    listed = writer.let("areas", f"[{one} for area in region_areas_m2({regions})]")
+    return _ended(writer, f'reply({listed}, kind="ranking", unit="{unit}", objects={regions})'), unit, notes
 
 
 class DifferentUnits(Exception):

@@ -28,6 +28,8 @@ def reading(answer: m.Answer) -> str:
         return f"whether the {thing(answer.thing)} is one connected region or several"
     if isinstance(answer, m.PresentClasses):
         return "classes that occur in the image"
+    if isinstance(answer, m.Areas):
+        return f"areas of {things(answer.thing)}, one by one"
     if isinstance(answer, m.Several):
         return "; ".join(number(measure) for measure in answer.measures)
     if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied):
@@ -72,7 +74,9 @@ def _share(share: m.Share) -> str:
     if share.by_count and isinstance(share.whole, m.Thing):
         return f"share, by number, of {things(share.part)} among {things(share.whole)}"
     if share.whole is None:
-        return f"share of the image that is {thing(share.part)}"
+        part = share.part
+        said = _narrowed("", part.steps).strip() if part.everything else thing(part)
+        return f"share of the image that is {said}"
     whole = f"the {part_words(share.whole.part)}" if isinstance(share.whole, m.InPart) else f"the {thing(share.whole)}"
     return f"share of {whole} that is {thing(share.part)}"
 
@@ -134,6 +138,8 @@ def _ordinal(n: int) -> str:
 
 
 def _names(of: m.Thing, *, plural: bool) -> str:
+    if of.everything:
+        return "the image"
     words = [_joined(word.names) for word in of.classes]
     if plural:
         words = [_many(word, names) for word, names in zip(words, (word.names for word in of.classes), strict=True)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from swath.agent.offline import answers as a
 from swath.agent.offline import meaning as m
-from swath.agent.offline.reader import Assumption, Context, Filter, Restated, Risk, Vague
+from swath.agent.offline.reader import THEY, Assumption, Context, Filter, Restated, Risk, Vague
 from swath.segment import vocabulary
 
 STEPS = (m.Size, m.Near, m.Touching, m.Inside, m.InPart, m.Not, m.EitherOf, m.Pick, Vague, Risk)
@@ -72,11 +72,12 @@ class Settler:
         """ "They" and risks replaced by what they stand for."""
         if isinstance(node, m.Several):
             first = self._named(node.measures[0], subject)
-            later = next(things_in(first), subject)
-            return m.Several((first, *(self._named(other, later) for other in node.measures[1:])))
+            before = next(things_in(first), subject)
+            others = [rebuilt(other, lambda part: _elided(part, before)) for other in node.measures[1:]]
+            return m.Several((first, *(self._named(other, before) for other in others)))
         if isinstance(node, m.Power) and _is_they(node.thing) and subject is None:
             return m.Power(self._of_concept("solar", "solar panels"))
-        if isinstance(node, m.Perimeter) and node.thing == m.Thing(inverted=True):
+        if isinstance(node, m.Perimeter) and node.thing == THEY:
             return m.Perimeter(subject or self._of_concept("water", "water"))
         return rebuilt(node, lambda part: self._part_named(part, subject))
 
@@ -88,15 +89,17 @@ class Settler:
         if not isinstance(part, m.Thing):
             return None
         if _is_they(part):
-            if subject is None and part.regions and self._first is not None:
-                subject = replace(self._first, steps=_before_picks(self._first.steps))
+            if part.pronoun == "same" and self._first is not None:
+                subject = subject or replace(self._first, steps=_before_picks(self._first.steps))
             if subject is None:
                 raise CannotSettle("It does not say what is to be measured.")
-            return replace(subject, steps=(*subject.steps, *self._steps_named(part.steps, subject)))
-        return replace(part, steps=self._steps_named(part.steps, replace(part, steps=())))
+            return replace(subject, steps=(*subject.steps, *self._steps_named(part.steps, subject, subject)))
+        return replace(part, steps=self._steps_named(part.steps, replace(part, steps=()), subject))
 
-    def _steps_named(self, steps: Sequence[Any], subject: m.Thing) -> tuple[Any, ...]:
-        return tuple(self._named(step, subject) for step in steps)
+    def _steps_named(self, steps: Sequence[Any], itself: m.Thing, subject: m.Thing | None) -> tuple[Any, ...]:
+        """Steps with "they" as what was named before and "the average one" as one of the thing itself."""
+        own = [rebuilt(step, lambda part: _same_as(part, itself)) for step in steps]
+        return tuple(self._named(step, subject) for step in own)
 
     def _at_risk(self, kind: str) -> m.Thing:
         return self._of_concept(*_RISKS[kind])
@@ -109,7 +112,7 @@ class Settler:
         raise CannotSettle(f"The source of classes does not know {words[-1]}.")
 
     def _check(self, thing: m.Thing) -> None:
-        if not thing.classes:
+        if not thing.classes and not thing.everything:
             raise CannotSettle("It does not say what is to be measured.")
 
     # ------------------------------------------------------------------ clauses around the question
@@ -296,8 +299,8 @@ class Settler:
         return m.Choice(self.classes, areas, asked.most)
 
     def _side(self, asked: a.SideAsked) -> m.Choice:
-        parts = asked.parts or self._parts(asked.word)
-        operand = asked.operand
+        operand, parts = _parts_taken_off(asked.operand, asked.parts)
+        parts = parts or self._parts(asked.word)
         if isinstance(operand, m.Thing):
             operand = self._kind_of([operand], more=True)(operand)
         measures = tuple(
@@ -433,12 +436,34 @@ def _before_picks(steps: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(steps[:at])
 
 
+def _same_as(part: Any, itself: m.Thing) -> Any:
+    if isinstance(part, m.Thing) and part.pronoun == "same":
+        return replace(itself, steps=(*itself.steps, *part.steps))
+    return None
+
+
+def _elided(part: Any, before: m.Thing | None) -> Any:
+    """The class just named, without what was said of it, for a class left out."""
+    if isinstance(part, m.Thing) and part.pronoun == "elided" and before is not None:
+        return replace(before, steps=part.steps)
+    return None
+
+
 def _is_they(thing: m.Thing) -> bool:
-    return not thing.classes and not thing.inverted
+    return thing.pronoun != ""
 
 
 def _names(words: Sequence[m.ClassWord]) -> set[str]:
     return {name for word in words for name in word.names}
+
+
+def _parts_taken_off(operand: Any, parts: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
+    """ "more buildings, the northern or the southern half": the halves are not a condition of the buildings."""
+    if isinstance(operand, m.Thing) and operand.steps and isinstance(operand.steps[-1], m.EitherOf):
+        named = [step.part for option in operand.steps[-1].options for step in option if isinstance(step, m.InPart)]
+        if len(named) == 2 and not parts:
+            return replace(operand, steps=operand.steps[:-1]), tuple(named)
+    return operand, parts
 
 
 def _placed_thing(node: Any, part: str) -> Any:

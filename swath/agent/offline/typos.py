@@ -51,27 +51,39 @@ def mended(
 
 
 @lru_cache(maxsize=16)
-def _by_length(known: frozenset[str]) -> dict[int, tuple[str, ...]]:
-    lengths: dict[int, list[str]] = {}
+def _by_length(known: frozenset[str]) -> dict[int, tuple[tuple[str, int], ...]]:
+    """Words with their sets of letters, by length."""
+    lengths: dict[int, list[tuple[str, int]]] = {}
     for word in sorted(known):
         if word.isascii() and word.isalpha():
-            lengths.setdefault(len(word), []).append(word)
+            lengths.setdefault(len(word), []).append((word, _letters(word)))
     return {length: tuple(words) for length, words in lengths.items()}
 
 
+def _letters(word: str) -> int:
+    """The set of a word's letters as bits: words d edits apart differ in at most 2 d of them."""
+    bits = 0
+    for char in word:
+        bits |= 1 << (ord(char) & 31)
+    return bits
+
+
 def _mend(
-    word: Word, known: Collection[str], likely: Collection[str], vocabulary: dict[int, tuple[str, ...]]
+    word: Word, known: Collection[str], likely: Collection[str], vocabulary: dict[int, tuple[tuple[str, int], ...]]
 ) -> str | None:
     text = word.text
     if word.number or len(text) < _SHORTEST or not text.isalpha() or text in known or text in _OTHER_WORDS:
         return None
     most = 1 if len(text) < 8 else 2
+    mine = _letters(text)
     for distance in range(1, most + 1):
         near = [
             candidate
             for length in range(len(text) - distance, len(text) + distance + 1)
-            for candidate in vocabulary.get(length, ())
-            if length >= _SHORTEST and _within(text, candidate, distance)
+            for candidate, letters in vocabulary.get(length, ())
+            if length >= _SHORTEST
+            and (mine ^ letters).bit_count() <= 2 * distance
+            and _within(text, candidate, distance)
         ]
         if near:
             alike = [candidate for candidate in near if candidate[0] == text[0]] or near
