@@ -12,7 +12,7 @@ import numpy as np
 from swath.errors import InputError, Refused
 from swath.raster.reader import Raster, open_raster
 from swath.segment.align import extent, no_overlap, onto_image, place
-from swath.segment.codes import FIRST_CLASS, OUTSIDE, VOID, CodeImage, Encoder, Masked, listed, occurring
+from swath.segment.codes import FIRST_CLASS, OUTSIDE, VOID, CodeImage, Encoder, Masked, listed, occurring, whole_numbers
 from swath.segment.legend import EXAMPLE, NamedValues, legend_of, read_legend
 from swath.segment.protocol import BoolImage, Segmentation
 
@@ -123,13 +123,18 @@ def _legend_in_force(raster: Raster, legend_path: Path | None) -> NamedValues:
 
 
 def _no_names(raster: Raster) -> str:
-    """The sentence for a raster whose values or colours mean nothing yet: it lists what occurs."""
+    """The sentence for a raster whose values or colours mean nothing yet: it lists what occurs.
+
+    Raises:
+        InputError: the values are not whole numbers, so that no legend would help.
+    """
     table = "has a colour table but " if raster.palette() else ""
     occur = ""
     if len(raster.data_bands) == 1:
         strip = next(_strips(raster, slice(0, raster.shape[0]), slice(0, raster.shape[1])))
-        present = occurring(strip[0].compressed())[0].tolist() if strip.count() else []
-        occur = f" for its values ({listed([f'{value:g}' for value in present])})"
+        values = whole_numbers(strip[0], raster.path.name).compressed()
+        present = occurring(values)[0].tolist() if values.size else []
+        occur = f" for its values ({listed([str(value) for value in present])})"
     example = EXAMPLE if occur else '{"#ff0000": "building", "#0000ff": "water"}'
     return (
         f"{raster.path.name} {table}names no classes{occur}. "

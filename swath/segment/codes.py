@@ -98,7 +98,7 @@ class Encoder:
     def _values(self, bands: Masked) -> Masked:
         """(y, x) label values, or colour codes where the legend names colours."""
         if not self._named.coloured:
-            return _whole_numbers(bands[0], self._raster.path.name)
+            return whole_numbers(bands[0], self._raster.path.name)
         palette = self._raster.palette()
         if palette is None:
             red, green, blue = bands.astype(np.int64)
@@ -133,7 +133,7 @@ def occurring(data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[A
     return present + low, position[shifted], counts[present]
 
 
-def _whole_numbers(values: Masked, name: str) -> Masked:
+def whole_numbers(values: Masked, name: str) -> Masked:
     """Label values as integers.
 
     Raises:
