@@ -10,8 +10,15 @@ from asking import Verdict, put_all, read, table
 from made import options
 
 SEEN = Path(__file__).parent / "seen.jsonl"
-RIGHT = 0.0
-KNOWN_WRONG: frozenset[str] = frozenset()
+RIGHT = 0.80
+KNOWN_WRONG = frozenset(
+    {
+        "Q178",  # "the building farthest from it": "it" is read as the building
+        "Q181",  # "its largest patch": crashes
+        "Q184",  # more road than vegetation in a half: the half is taken for one of the two only
+        "Q212",  # "worth": measured instead of refused
+    }
+)
 
 
 @pytest.fixture(scope="module")
