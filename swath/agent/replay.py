@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import hypot
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,8 @@ from swath.types import Answer
 COMPARED = ("status", "answer", "kind", "unit", "text", "interval", "warnings", "method", "crs", "objects")
 """Fields of an answer that a replay must give again bit for bit; how long it took is not among them."""
 
-PATHS = ("labels", "legend", "aoi")
+PATHS = tuple(option.name for option in fields(Request) if option.type == "Path | None")
+"""Options of `ask` that name a file."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,9 @@ def _placed(run: Run, path: str) -> Path:
 
 def _request(run: Run, image: Path) -> Request:
     inputs = {name: value for name, value in run.record["inputs"].items() if value is not None}
+    unknown = sorted(set(inputs) - {option.name for option in fields(Request)})
+    if unknown:
+        raise InputError(f"Run {run.id} used options that this swath does not know: {', '.join(unknown)}.")
     inputs |= {name: _placed(run, inputs[name]) for name in PATHS if name in inputs}
     inputs["layers"] = {name: _placed(run, path) for name, path in inputs.get("layers", {}).items()}
     return Request(image, run.question, **inputs)

@@ -16,7 +16,10 @@ SCHEMA_VERSION = 1
 RUN_FILE, STEPS_FILE, PROGRAM_FILE, OBJECTS_FILE, PICTURE_FILE = (
     "run.json", "steps.jsonl", "program.py", "objects.gpkg", "overlay.png",
 )  # fmt: skip
-LEAST_FIELDS = ("id", "created", "question", "image", "answer", "status")
+LEAST_FIELDS = (
+    "id", "created", "question", "image", "inputs", "cwd", "classes", "segmenter", "drafts", "notes", "answer",
+    "status", "valid", "segmentations",
+)  # fmt: skip
 """Without these a run.json is not one of ours."""
 
 

@@ -18,7 +18,7 @@ from run_scenes import Scene, painted, write_image
 import swath
 from swath.agent.planner import Program
 from swath.agent.recorded import RecordedBackend
-from swath.agent.replay import export, replay
+from swath.agent.replay import PATHS, export, replay
 from swath.errors import InputError, Refused
 from swath.segment.protocol import Segmentation
 from swath.testing.planner import ScriptedPlanner
@@ -245,6 +245,19 @@ def test_an_image_that_moved_is_named_or_missed(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(InputError, match=r"The image of run .* is not at .*town\.tif.*--image FILE"):
         replay(load_run(folder))
     assert replay(load_run(folder), image=moved).same
+
+
+def test_every_option_that_names_a_file_is_placed() -> None:
+    assert {"labels", "legend", "aoi"} <= set(PATHS)
+
+
+def test_options_of_a_later_swath_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, _ = scene_of(tmp_path, monkeypatch, KINDS["mask"]).ask(PROGRAMS["area"])
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    record["inputs"]["lidar"] = "cloud.laz"
+    (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(InputError, match=r"Run .* used options that this swath does not know: lidar\."):
+        replay(load_run(folder))
 
 
 def test_relative_paths_start_where_they_were_typed(
