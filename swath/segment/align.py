@@ -11,7 +11,6 @@ import pyproj
 from affine import Affine, TransformNotInvertibleError
 from numpy.typing import NDArray
 from pyproj.exceptions import ProjError
-from scipy.interpolate import RectBivariateSpline
 
 from swath.errors import InputError
 from swath.raster.grid import Grid
@@ -157,6 +156,8 @@ def _positions(locate: Locator, rows: slice, image: Grid) -> tuple[FloatArray, F
         between = [(ticks[1:] + ticks[:-1]) / 2 for ticks in knots]
         known, checks = (locate(*np.meshgrid(ticks[1], ticks[0])) for ticks in (knots, between))
         if np.isfinite(known).all():
+            from scipy.interpolate import RectBivariateSpline  # 0.3 s to load, and only labels of another grid need it
+
             splines = [RectBivariateSpline(*knots, values) for values in known]
             errors = [np.abs(spline(*between) - check).max() for spline, check in zip(splines, checks, strict=True)]
             if max(errors) < SPLINE_PX:
