@@ -116,17 +116,17 @@ def _located(answer: Answer, partial: Path, folder: Path) -> Answer:
 
 def _write_evidence(folder: Path, record: RunRecord) -> dict[str, Any]:
     """Masks, objects and the picture; what run.json says of them."""
-    if record.raster is None or record.site is None:
+    if record.site is None:
         return dict(NO_EVIDENCE)
-    outcome = record.outcome
+    outcome, raster = record.outcome, record.site.raster
     kept = keep_masks(folder, record.site, None if outcome is None else outcome.ledger)
     counted = considered = ObjectTable()
     if outcome is not None and outcome.reply.objects is not None:
         counted = counted_objects(outcome.reply.objects)
         considered = considered_objects(outcome, first_call_line(record.graph_steps))
-        write_objects(folder / OBJECTS_FILE, counted, considered, record.raster.grid)
+        write_objects(folder / OBJECTS_FILE, counted, considered, raster.grid)
     evidence = Evidence(counted, considered, outcome, record.site)
-    draw_overlay(folder / PICTURE_FILE, record.answer, record.raster, evidence)
+    draw_overlay(folder / PICTURE_FILE, record.answer, raster, evidence)
     remark = too_many(counted, considered)
     return {**kept, "remarks": [remark] if remark else []}
 

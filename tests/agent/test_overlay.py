@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyproj
 import pytest
+import shapely
 from affine import Affine
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from run_scenes import NORTH_UP, UTM, Scene, painted, write_image
 from swath.agent.overlay import lettering, marks, picture
 from swath.agent.overlay.furniture import length_words, north_turn_degrees, round_down, scale_bar
 from swath.agent.overlay.lettering import Lettering, lettered, plain
-from swath.agent.overlay.marks import View, class_colours
+from swath.agent.overlay.marks import View, class_colours, line_widths
 from swath.raster.grid import Grid
 
 SHAPE = (40, 60)
@@ -233,6 +234,17 @@ def test_colours_of_classes_are_familiar_and_differ() -> None:
     assert len(set(colours.values())) == 5
     assert marks.COUNTED not in colours.values()
     assert len(class_colours([f"class {number}" for number in range(30)])) == 30
+
+
+def test_outlines_are_as_wide_as_leaves_the_inside_visible() -> None:
+    lake, road = (
+        shapely.LinearRing(shapely.box(0, 0, 200, 200).exterior),
+        shapely.LinearRing(shapely.box(0, 0, 900, 9).exterior),
+    )
+    lines = np.array([lake, road, shapely.LineString([(0, 0), (9, 9)])], dtype=object)
+    assert line_widths(lines, (1.0, 1.0)).tolist() == [3, 1, 2]
+    assert line_widths(lines, (0.05, 0.05)).tolist() == [1, 1, 2]
+    assert line_widths(lines[:0], (1.0, 1.0)).tolist() == []
 
 
 def test_tints_shrink_with_the_picture() -> None:

@@ -31,8 +31,12 @@ OF_CLASS: dict[str, Colour] = {
     "building": (240, 228, 66),
 }
 
+WIDEST = 3
 MOST_INK = 0.16
-"""Share of the objects' insides that their outlines may take."""
+"""Share of a ring's inside that the ring itself may take."""
+
+LINEAR_RING = 2
+"""Shapely's number of the type."""
 
 FRACTION_BITS = 4
 """cv2 draws at 1/16 pixel: outlines of small objects must not be rounded to whole pixels."""
@@ -73,17 +77,20 @@ class View:
             cv2.fillPoly(stencil, [points for _, points in own], 255, cv2.LINE_AA, FRACTION_BITS)
         self._blend(stencil.astype(np.float32) / 255 * opacity, colour)
 
-    def outline(self, shapes: Shapes, colour: Colour, width: int, *, opacity: float = 1.0) -> None:
+    def outline(self, shapes: Shapes, colour: Colour, widest: int, *, opacity: float = 1.0) -> None:
         """Draw outlines of shapes given in image pixel coordinates, each on a dark casing; points become dots."""
         parts = shapely.get_parts(shapes)
         dimensions = shapely.get_dimensions(parts)
-        lines = self._points(np.concatenate([shapely.get_rings(parts[dimensions == 2]), parts[dimensions == 1]]))
+        lines = np.concatenate([shapely.get_rings(parts[dimensions == 2]), parts[dimensions == 1]])
+        widths = np.minimum(line_widths(lines, self.scale), widest)
+        grouped = {int(width): self._points(lines[widths == width]) for width in np.unique(widths)}
         dots = [tuple(spot) for points in self._points(parts[dimensions == 0]) for spot in points[:, 0].tolist()]
-        for tone, thickness, strength in ((CASING, width + 2, 0.6 * opacity), (colour, width, opacity)):
+        for tone, wider, strength in ((CASING, 2, 0.6 * opacity), (colour, 0, opacity)):
             canvas = self.image.copy()
-            cv2.polylines(canvas, lines, False, tone, thickness, cv2.LINE_AA, FRACTION_BITS)
+            for width, points in grouped.items():
+                cv2.polylines(canvas, points, False, tone, width + wider, cv2.LINE_AA, FRACTION_BITS)
             for dot in dots:
-                cv2.circle(canvas, dot, (thickness + 1) << FRACTION_BITS, tone, -1, cv2.LINE_AA, FRACTION_BITS)
+                cv2.circle(canvas, dot, (3 + wider) << FRACTION_BITS, tone, -1, cv2.LINE_AA, FRACTION_BITS)
             cv2.addWeighted(canvas, strength, self.image, 1 - strength, 0, dst=self.image)
 
     def _points(self, lines: Shapes) -> list[NDArray[np.int32]]:
@@ -96,16 +103,17 @@ class View:
         return np.split(points, np.searchsorted(owner, np.arange(1, len(lines))))
 
 
-def line_width(shapes: Shapes, scale: tuple[float, float]) -> int:
-    """1 to 3 picture pixels: as wide as leaves the insides of the objects visible.
+def line_widths(lines: Shapes, scale: tuple[float, float]) -> NDArray[np.int64]:
+    """(n,) 1 to `WIDEST` picture pixels: as wide as leaves what a ring encloses visible, 2 for lines that are no ring.
 
-    Roads and frayed ponds are mostly outline; lines and points have no inside that a line could hide.
+    Roads and frayed ponds are mostly outline; a lake is not.
     """
-    area_px = float(shapely.area(shapes).sum()) * scale[0] * scale[1]
-    outline_px = float(shapely.length(shapes).sum()) * (scale[0] + scale[1]) / 2
-    if area_px == 0:
-        return 2
-    return next((width for width in (3, 2) if width * outline_px <= MOST_INK * area_px), 1)
+    rings = shapely.get_type_id(lines) == LINEAR_RING
+    widths = np.full(len(lines), 2, dtype=np.int64)
+    inside_px = shapely.area(shapely.polygons(lines[rings])) * scale[0] * scale[1]
+    along_px = shapely.length(lines[rings]) * (scale[0] + scale[1]) / 2
+    widths[rings] = np.clip(MOST_INK * inside_px // np.maximum(along_px, 1e-9), 1, WIDEST)
+    return widths
 
 
 def class_colours(classes: Sequence[str]) -> dict[str, Colour]:

@@ -110,7 +110,7 @@ def _draw_marks(view: View, evidence: Evidence) -> list[LegendEntry]:
         legend.append(LegendEntry(marks.DROPPED, f"looked at, not counted: {len(dropped):,}", outlined=True))
     counted = evidence.counted
     if len(counted):
-        view.outline(counted.shapes, marks.COUNTED, marks.line_width(counted.shapes, view.scale))
+        view.outline(counted.shapes, marks.COUNTED, marks.WIDEST)
     return legend
 
 
