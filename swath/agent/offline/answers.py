@@ -10,21 +10,21 @@ from typing import Any
 from lark import Token
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline.reader import ELIDED, EVERYTHING, SAME, THEY, StepReader, bounds, has, operator, piece, steps, things, values
-
-
-class Unclear(Exception):
-    """The words fit two measurements, and neither is the likelier one.
-
-    Attributes:
-        why: one sentence.
-        thing: what it is about.
-    """
-
-    def __init__(self, why: str, thing: m.Thing) -> None:
-        super().__init__(why)
-        self.why = why
-        self.thing = thing
+from swath.agent.offline.reader import (
+    ELIDED,
+    EVERYTHING,
+    SAME,
+    THEY,
+    StepReader,
+    Unclear,
+    bounds,
+    has,
+    operator,
+    piece,
+    steps,
+    things,
+    values,
+)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class NumberReader(StepReader):
     def how_big(self, children: list[Any]) -> m.Area:
         thing = things(children)[0].having(*steps(children))
         if thing.countable and not thing.picked:
-            raise Unclear("Their size could be all of it together or the average.", thing)
+            raise Unclear("Their size could be all of it together or the average; ask for the total or for the average.")
         return m.Area(thing)
 
     def area_only(self, children: list[Any]) -> m.Area:
@@ -517,6 +517,13 @@ def _claims(children: Sequence[Any]) -> tuple[m.Claim, ...]:
     return tuple(child for child in children if isinstance(child, m.Exists | m.Denied))
 
 
+def _nearest_of(operands: Sequence[Any], target: Any) -> ChoiceAsked:
+    """A choice by distance; only things have one."""
+    if not all(isinstance(operand, m.Thing) for operand in (*operands, target)):
+        raise Unclear("It compares distances of something that has no place.")
+    return ChoiceAsked(tuple(m.Distance(thing, target) for thing in operands), most=False, more=False)
+
+
 class AnswerReader(ClaimReader):
     """Choices, lists, and the question as a whole."""
 
@@ -563,12 +570,12 @@ class AnswerReader(ClaimReader):
     def closer(self, children: list[Any]) -> ChoiceAsked:
         """Which of several things is nearest to one target: the target last."""
         *operands, target = _operands(children)
-        return ChoiceAsked(tuple(m.Distance(thing, target) for thing in operands), most=False, more=False)
+        return _nearest_of(operands, target)
 
     def closer_first(self, children: list[Any]) -> ChoiceAsked:
         """The same with the target first."""
         target, *operands = _operands(children)
-        return ChoiceAsked(tuple(m.Distance(thing, target) for thing in operands), most=False, more=False)
+        return _nearest_of(operands, target)
 
     def closer_to(self, children: list[Any]) -> ChoiceAsked:
         """Which of two targets one thing is nearest to."""

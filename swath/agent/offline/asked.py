@@ -120,7 +120,9 @@ def _states_gsd(span: Sequence[Piece]) -> bool:
 
 def _needed_before(pieces: Sequence[Piece], at: int) -> bool:
     """An "image" that the question is about, as in "percentage of the image (GSD 0.5 m)", stays."""
-    return pieces[at].kind == "IMAGE" and (at == 0 or pieces[at - 1].kind not in ("IN", "WITH", "FOR", "AT", "ASSUMING"))
+    return pieces[at].kind == "IMAGE" and (
+        at == 0 or pieces[at - 1].kind not in ("IN", "WITH", "FOR", "AT", "ASSUMING")
+    )
 
 
 def _whole_amounts(pieces: list[Piece]) -> list[Piece]:
@@ -137,7 +139,7 @@ def _whole_amounts(pieces: list[Piece]) -> list[Piece]:
         low, link, high = found[at : at + 3]
         if low.kind == "NUM" and link.kind in ("TO", "AND") and high.kind in (*_AMOUNTS, "QPCT"):
             ranged = at > 0 and found[at - 1].kind in ("BETWEEN", "FROM", "SIZED")
-            if link.kind == "TO" or ranged:
+            if high.value.key and (link.kind == "TO" or ranged):
                 found[at] = replace(low, kind=high.kind, value=_in_unit_of(low.value, high.value))
     return _irradiances(found)
 

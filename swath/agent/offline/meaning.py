@@ -258,9 +258,7 @@ class Times:
     of: Measure
 
 
-Measure: TypeAlias = (
-    "Count | Area | Share | AreaStatistic | Perimeter | Distance | Density | Power | ImageFact | Ratio | Difference | Times"
-)
+Measure: TypeAlias = "Count | Area | Share | AreaStatistic | Perimeter | Distance | Density | Power | ImageFact | Ratio | Difference | Times"
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,7 @@ def _may_begin(word: Word, starts: frozenset[str]) -> bool:
     return len(word.text) == 1 or any(form in starts for form in vocabulary.singulars(word.text))
 
 
-def _best(
-    words: Sequence[Word], at: int, lexicon: Lexicon, classes: tuple[str, ...] | None
-) -> tuple[str, Any, int]:
+def _best(words: Sequence[Word], at: int, lexicon: Lexicon, classes: tuple[str, ...] | None) -> tuple[str, Any, int]:
     """The longest of: a legend's own name, an amount, a part of the image, a phrase, a class word, a unit.
 
     `classes` is None where no class can begin with the word.

@@ -14,10 +14,23 @@ from typing import Any
 
 from lark.exceptions import VisitError
 
-from swath.agent.offline import asked, grammar, lexicon, numbers, parts, pieces, refusals, reply, sentences, settle, typos
+from swath.agent.offline import (
+    asked,
+    grammar,
+    lexicon,
+    numbers,
+    parts,
+    pieces,
+    refusals,
+    reply,
+    sentences,
+    settle,
+    typos,
+)
 from swath.agent.offline import words as words_of
-from swath.agent.offline.answers import AnswerReader, Unclear
+from swath.agent.offline.answers import AnswerReader
 from swath.agent.offline.meaning import Amount, Question
+from swath.agent.offline.reader import Unclear
 from swath.agent.planner import Feedback, Program, Scene
 from swath.errors import Refused
 from swath.segment import vocabulary
@@ -58,7 +71,9 @@ class OfflinePlanner:
         try:
             source, unit, notes = reply.written(understood.question, ground_known=ground_known)
         except reply.WrongUnit as error:
-            raise Refused(f'What it asks for is not measured in "{error}". Next: ask for another unit, or for none.') from None
+            raise Refused(
+                f'What it asks for is not measured in "{error}". Next: ask for another unit, or for none.'
+            ) from None
         except reply.DifferentUnits:
             raise Refused("It asks for two numbers in different units. Next: ask for them one by one.") from None
         said = sentences.reading(understood.question.answer)
@@ -89,7 +104,7 @@ def understand(question: str, classes: tuple[str, ...]) -> Understood:
         nearest = refusals.nearest_question(aside.pieces, classes)
         reason = f"{error.why} It can answer, for example: {nearest}"
     except Unclear as error:
-        reason = f"{error.why} Next: ask for the total or for the average."
+        reason = error.why
     raise Refused(reason)
 
 

@@ -200,7 +200,9 @@ class Writer:
                 unit = bound.limit.unit if isinstance(bound.limit, m.Amount) else "m2"
                 argument = f"{inclusive if bound.inclusive else exclusive}_{unit}"
                 value = self._limit(bound.limit)
-                arguments[argument] = value if argument not in arguments else _tighter(argument, arguments[argument], value)
+                arguments[argument] = (
+                    value if argument not in arguments else _tighter(argument, arguments[argument], value)
+                )
         return "".join(f", {argument}={value}" for argument, value in arguments.items())
 
     def _limit(self, limit: m.Amount | m.Measure) -> str:

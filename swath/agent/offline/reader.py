@@ -69,6 +69,18 @@ class Vague:
     words: str
 
 
+class Unclear(Exception):
+    """The words fit two measurements, and neither is the likelier one.
+
+    Attributes:
+        why: one sentence, with what to ask instead.
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 def piece(token: Any) -> Piece:
     """What a token stands for."""
     value: Piece = token.value
@@ -175,7 +187,9 @@ class ThingReader(Transformer[Token, Any]):
         pick = next(child for child in children if isinstance(child, m.Pick))
         return replace(things(children)[0], regions=True).having(*steps(children), pick)
 
-    picked_they = picked
+    def picked_they(self, children: list[Any]) -> m.Thing:
+        pick = next(child for child in children if isinstance(child, m.Pick))
+        return THEY.having(*steps(children), pick)
 
     def same(self, children: list[Any]) -> m.Thing:
         return SAME.having(*(child for child in children if isinstance(child, m.Pick)))
@@ -190,6 +204,8 @@ class ThingReader(Transformer[Token, Any]):
         return self._by_distance(children, "farthest")
 
     def _by_distance(self, children: list[Any], which: Any) -> m.Thing:
+        if len(things(children)) != 2:
+            raise Unclear(f"It is not clear what has to be {which}: name one class.")
         thing, target = things(children)
         return replace(thing, regions=True).having(*steps(children), m.Pick(which, 1, target))
 
@@ -204,9 +220,7 @@ class ThingReader(Transformer[Token, Any]):
     def base(self, children: list[Any]) -> m.Thing:
         classes = next(child for child in children if isinstance(child, Classes))
         noun = next((child for child in children if isinstance(child, str) and not isinstance(child, Token)), "")
-        return m.Thing(
-            classes.words, without=classes.without, areal=noun == "AREA", regions=noun == "REGION"
-        )
+        return m.Thing(classes.words, without=classes.without, areal=noun == "AREA", regions=noun == "REGION")
 
     def base_regions(self, children: list[Any]) -> m.Thing:
         return replace(self.base(children), regions=True)

@@ -88,9 +88,7 @@ def unknown_class(piece: Piece, classes: Sequence[str]) -> str:
     )
 
 
-def not_understood(
-    text: str, pieces: Sequence[Piece], at: int, words: Sequence[Word], classes: Sequence[str]
-) -> str:
+def not_understood(text: str, pieces: Sequence[Piece], at: int, words: Sequence[Word], classes: Sequence[str]) -> str:
     """The sentence for a question that is no sentence of the grammar.
 
     Args:

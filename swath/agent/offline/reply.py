@@ -135,7 +135,9 @@ def _kind(measure: m.Measure) -> str:
 
 
 def _result_name(measure: m.Measure, unit: str | None) -> str:
-    name = {m.Area: "area", m.Share: "percent", m.Distance: "distance", m.AreaStatistic: "size"}.get(type(measure), "result")
+    name = {m.Area: "area", m.Share: "percent", m.Distance: "distance", m.AreaStatistic: "size"}.get(
+        type(measure), "result"
+    )
     return f"{name}_{(unit or '').replace(' ', '_')}".rstrip("_") if name != "percent" else name
 
 
@@ -218,9 +220,7 @@ def _typed_unit(answer: Any, dimension: str) -> str | None:
 def _usual(measure: m.Measure) -> str:
     """Square metres for single objects of small things, hectares for covers."""
     things = list(all_things_in(measure))
-    small = all(
-        vocabulary.concept_of(word.word) in _SMALL for thing in things[:1] for word in thing.classes
-    )
+    small = all(vocabulary.concept_of(word.word) in _SMALL for thing in things[:1] for word in thing.classes)
     return "m2" if small and things else "ha"
 
 

@@ -11,7 +11,13 @@ from swath.agent.offline.numbers import units
 from swath.agent.offline.program import IMAGE_FACTS
 from swath.segment import vocabulary
 
-_STATISTICS = {"mean": "average", "median": "median", "std": "standard deviation of the", "min": "smallest", "max": "largest"}
+_STATISTICS = {
+    "mean": "average",
+    "median": "median",
+    "std": "standard deviation of the",
+    "min": "smallest",
+    "max": "largest",
+}
 _OPERATORS = {">": "more than", ">=": "at least", "<": "less than", "<=": "at most", "==": "equal to"}
 _PARTS = {"north": "northern half", "south": "southern half", "east": "eastern half", "west": "western half"}
 _PARTS |= {"top": "upper half", "bottom": "lower half", "left": "left half", "right": "right half"}
@@ -153,7 +159,15 @@ def _names(of: m.Thing, *, plural: bool) -> str:
 
 def _many(word: str, names: Sequence[str]) -> str:
     """The plural of a class name: "buildings"; "water regions" for what has none."""
-    if len(names) == 1 and vocabulary.concept_of(word) in ("building", "house", "warehouse", "solar", "car", "ship", "lake"):
+    if len(names) == 1 and vocabulary.concept_of(word) in (
+        "building",
+        "house",
+        "warehouse",
+        "solar",
+        "car",
+        "ship",
+        "lake",
+    ):
         return f"{word}s" if not word.endswith("s") else word
     return f"{word} regions"
 

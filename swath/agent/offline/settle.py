@@ -61,7 +61,7 @@ class Settler:
         core = self._named(parsed.core, subject)
         for node in around:
             core = self._surrounded(core, node, self._named(node, subject))
-        for thing in things_in(core):
+        for thing in all_things_in(core):
             self._check(thing)
         answer = self._in_unit(self._resolved(core))
         self._note_words(answer)
@@ -272,7 +272,7 @@ class Settler:
     def _kind_of(self, things: Sequence[m.Thing], *, more: bool) -> type[m.Count] | type[m.Area]:
         by_number = all(thing.countable and not thing.areal and not thing.picked for thing in things)
         if more and by_number:
-            self.notes.append("They are compared by number; say \"area\" to compare their areas.")
+            self.notes.append('They are compared by number; say "area" to compare their areas.')
             return m.Count
         if any(thing.countable and not thing.areal and not thing.picked for thing in things):
             self.notes.append("They are compared by area.")
@@ -347,7 +347,11 @@ class Settler:
             self.unit = None  # "for every hectare of A how many hectares of B"
         if self.unit == "percent" and isinstance(answer, m.Area):
             return self._share(a.ShareAsked(answer.thing, of_image=False))
-        if self.unit is not None and isinstance(answer, m.Share) and _dimension_of_unit(self.unit) in ("area", "pixels"):
+        if (
+            self.unit is not None
+            and isinstance(answer, m.Share)
+            and _dimension_of_unit(self.unit) in ("area", "pixels")
+        ):
             answer = m.Area(answer.part)
             self.notes = [note for note in self.notes if not note.startswith("The percentage")]
         if self.unit == "px":

@@ -27,9 +27,7 @@ _OTHER_WORDS = frozenset(
 )
 
 
-def mended(
-    words: Iterable[Word], known: Collection[str], likely: Collection[str]
-) -> tuple[list[Word], list[str]]:
+def mended(words: Iterable[Word], known: Collection[str], likely: Collection[str]) -> tuple[list[Word], list[str]]:
     """Words with typos mended, and one note for each.
 
     Args:
