@@ -75,6 +75,7 @@ def _nudges(site: Site) -> Iterator[tuple[str, Nudge]]:
         yield "proximity", Nudge(proximity_px=1)
     if "outline" in site.doubts:
         yield "outline", Nudge(outline=-1)
+        yield "outline", Nudge(outline=1)
     if "segmentation" in site.doubts:
         yield "segmentation", Nudge(threshold=-1)
         yield "segmentation", Nudge(threshold=1)

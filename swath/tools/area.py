@@ -88,7 +88,18 @@ def perimeter_m(site: Site, of: Mask | Regions) -> float:
     site.warn("Outlines are measured by marching squares at half level, without the image border and edges to void.")
     site.doubts.add("outline")
     length = float(of.column("outlines_m").sum()) if isinstance(of, Regions) else of.outline_m
-    return length / STAIRCASE if site.nudge.outline < 0 else length
+    if site.nudge.outline < 0:
+        return length / STAIRCASE
+    return length + _cut_corners_m(site, of) if site.nudge.outline > 0 else length
+
+
+def _cut_corners_m(site: Site, of: Mask | Regions) -> float:
+    """By how much outlines may be too short: by what half a pixel of growth adds to each, 2 pi times that (Steiner).
+
+    Marching squares cut each right angle of a pixel staircase by 0.29 pixels: of a rectangle 1.17 pixels in all.
+    """
+    objects = len(of) if isinstance(of, Regions) else len(of.objects(8).sizes_px)
+    return float(2 * np.pi * site.half_pixel_m * objects)
 
 
 @tool(measures=True)

@@ -29,7 +29,7 @@ class Nudge:
         boundary: -1 shrinks, +1 grows the outline of masks made of `classes` by half a pixel.
         classes: the classes whose outline moves.
         proximity_px: -1 or +1 pixel on every distance.
-        outline: -1 takes outlines as short as the true ones may be.
+        outline: -1 takes outlines as short, +1 as long as the true ones may be.
         threshold: -1 takes the strict, +1 the lax threshold of every segmenter that gives scores.
     """
 

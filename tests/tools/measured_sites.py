@@ -57,7 +57,7 @@ ROUND_GRIDS = {"geographic": geographic, "mercator": mercator, "polar": polar}
 
 def site_on(grid: Grid, paintings: Mapping[str, Any], valid: BoolImage | None = None) -> Site:
     band = Band(1, None, None, "uint8", None, 1.0, 0.0, "gray")
-    raster = Raster(Path("scene.tif"), "GTiff", grid, (band,))
+    raster = Raster(path=Path("scene.tif"), driver="GTiff", grid=grid, bands=(band,), warnings=(), name="scene.tif")
     everywhere = np.ones(grid.shape, dtype=bool)
     return Site(raster, PaintedBackend(grid.shape, paintings), everywhere if valid is None else valid)
 
