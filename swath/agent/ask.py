@@ -90,7 +90,15 @@ def answered(desk: Desk) -> Answer:
     Raises:
         InputError: a file or an option cannot be used.
     """
-    answer = work(desk)
+    return keep_run(desk, work(desk))
+
+
+def keep_run(desk: Desk, answer: Answer) -> Answer:
+    """Write the run of a desk whose question has been worked on; the answer then names its folder.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
     started = time.perf_counter()
     _, answer = write_run(_record(desk, answer), desk.request.out)
     return replace(answer, seconds=answer.seconds + time.perf_counter() - started)

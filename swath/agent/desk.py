@@ -168,10 +168,15 @@ class Desk:
             if abs(typed / gsd_m - 1) <= 0.001:
                 return None
             return f"--gsd {typed:g} was used, although the question says {gsd_m:g} m."
-        if site.raster.grid.stated_gsd_m != gsd_m:
-            self.raster = replace(site.raster, grid=replace(site.raster.grid, stated_gsd_m=gsd_m))
-            self.site = Site(self.raster, site.backend, site.valid, clip=site.clip)
+        whole = self.raster or site.raster
+        self.raster = _stated(whole, gsd_m)
+        raster = self.raster if site.raster is whole else _stated(site.raster, gsd_m)
+        self.site = Site(raster, site.backend, site.valid, clip=site.clip)
         return None
+
+
+def _stated(raster: Raster, gsd_m: float) -> Raster:
+    return replace(raster, grid=replace(raster.grid, stated_gsd_m=gsd_m))
 
 
 def _valid(raster: Raster, backend: Backend) -> NDArray[np.bool_]:

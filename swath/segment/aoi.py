@@ -7,7 +7,7 @@ out: what is measured in them adds up to the whole.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,26 +99,33 @@ class AreaFile:
         """The file."""
         return self.file.path
 
-    def on(self, image: Raster) -> Iterator[Area | str]:
-        """Every polygon as a zone of an image, or the sentence that says why it cannot be one; in file order.
+    def on(self, image: Raster, ids: Collection[str] | None = None) -> Iterator[tuple[str, Area | str]]:
+        """Polygons as zones of an image, or the sentence that says why one cannot be; in file order, one at a time.
+
+        Args:
+            image: the image.
+            ids: which ones; None for all.
 
         Raises:
             InputError: one of the two names no CRS while the other does, or no transformation is known.
         """
+        chosen = [i for i, number in enumerate(self.ids) if ids is None or number in ids]
         crs, note = crs_in_force(self.file, image)
-        placed = in_pixels(self.file.geometries, crs, image.grid)
+        placed = in_pixels(self.file.geometries[chosen], crs, image.grid)
         outline_of = dict(zip(placed.index.tolist(), placed.outlines, strict=True))
         frame = image_frame(image.grid, crs)
-        for i, (number, geometry) in enumerate(zip(self.ids, self.file.geometries, strict=True)):
+
+        def laid(k: int, number: str, geometry: Any) -> Area | str:
             what = f"Zone {number} of {self.path.name}"
             if geometry is None or geometry.is_empty:
-                yield f"{what} has no outline."
-            elif i not in outline_of:
-                yield _elsewhere(what, [geometry], crs, image)
-            else:
-                share = share_inside([geometry], frame, crs)
-                area = _area(f"zone {number}", [outline_of[i]], image, share, note, [geometry])
-                yield area if area.pixels.any() else _too_small(what, image)
+                return f"{what} has no outline."
+            if k not in outline_of:
+                return _elsewhere(what, [geometry], crs, image)
+            share = share_inside([geometry], frame, crs)
+            area = _area(f"zone {number}", [outline_of[k]], image, share, note, [geometry])
+            return area if area.pixels.any() else _too_small(what, image)
+
+        return ((self.ids[i], laid(k, self.ids[i], self.file.geometries[i])) for k, i in enumerate(chosen))
 
     def together(self, image: Raster, *, only: str | None = None) -> Area:
         """All polygons as one area of an image, or the one of some id.

@@ -168,10 +168,12 @@ def test_ids_with_gaps(write_geojson: Write, on_ground: Any) -> None:
         read_areas(path, "id")
 
 
-def test_zones_one_by_one_say_why_they_cannot_be_measured(image: Raster, write_geojson: Write, on_ground: Any) -> None:
+def test_zones_one_by_one_say_why_they_cannot_be_measured(
+    image: Raster, write_geojson: Write, on_ground: Any, tmp_path: Path
+) -> None:
     drawn = [box(0, 0, 10, 10), None, box(90, 0, 99, 9), box(5.6, 5.6, 5.9, 5.9), box(45, 0, 55, 10)]
     features = [(None if shape is None else on_ground(shape), {"id": k}) for k, shape in enumerate(drawn)]
-    zones = list(read_areas(write_geojson("z.geojson", features), "id").on(image))
+    zones = [zone for _, zone in read_areas(write_geojson("z.geojson", features), "id").on(image)]
     assert [isinstance(zone, Area) for zone in zones] == [True, False, False, False, True]
     assert zones[1] == "Zone 1 of z.geojson has no outline."
     assert zones[2] == (
@@ -180,6 +182,7 @@ def test_zones_one_by_one_say_why_they_cannot_be_measured(image: Raster, write_g
     )
     assert zones[3].startswith("Zone 3 of z.geojson holds the centre of no pixel of image.tif")  # type: ignore[union-attr]
     assert (zones[4].name, zones[4].covered) == ("zone 4", pytest.approx(0.5))  # type: ignore[union-attr]
+    assert [name for name, _ in read_areas(tmp_path / "z.geojson", "id").on(image, {"4", "2"})] == ["2", "4"]
 
 
 @given(
@@ -195,7 +198,7 @@ def test_zones_that_share_borders_share_no_pixel_and_leave_none_out(cuts: list[i
     on_ground = shapely.transform(pieces, lambda xy: np.column_stack(NORTH_UP @ (xy[:, 0], xy[:, 1])))
     file = VectorFile(Path("zones.gpkg"), UTM, np.arange(len(pieces)), on_ground, {})
     times = np.zeros(grid.shape, dtype=int)
-    for zone in AreaFile(file, tuple(map(str, range(len(pieces))))).on(image):
+    for _, zone in AreaFile(file, tuple(map(str, range(len(pieces))))).on(image):
         if isinstance(zone, Area):
             times[zone.window] += zone.pixels
             assert zone.covered > 0.999
