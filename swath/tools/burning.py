@@ -31,7 +31,7 @@ def burned(outlines: Geometries, shape: tuple[int, int], *, areal: bool) -> Runs
     if not areal:
         owner, xy = _touched(outlines)
         places = np.concatenate([runs.places, _places(xy, shape)])
-        return runs_of_pixels(places, np.concatenate([runs.owner.repeat(runs.lengths), owner]), runs.count, shape)
+        runs = runs_of_pixels(places, np.concatenate([runs.owner.repeat(runs.lengths), owner]), runs.count, shape)
     lost = np.flatnonzero((runs.sizes_px == 0) & ~shapely.is_empty(outlines))
     held = _places(shapely.get_coordinates(shapely.point_on_surface(outlines[lost])), shape)
     start, stop = np.concatenate([runs.start, held]), np.concatenate([runs.stop, held + 1])
@@ -72,7 +72,9 @@ def _touched(outlines: Geometries) -> tuple[IntArray, FloatArray]:
     parts, outline = shapely.get_parts(outlines, return_index=True)
     areas = shapely.get_dimensions(parts) == 2
     lines = np.where(areas, shapely.boundary(parts), parts)
-    vertices, owner_of_vertex = shapely.get_coordinates(lines, return_index=True)
+    points, owner_of_point = shapely.get_coordinates(
+        np.where(shapely.get_dimensions(parts) == 0, parts, None), return_index=True
+    )
     pieces, piece_of = shapely.get_parts(lines, return_index=True)
     line, ends = _segments(pieces)
     x0, y0, x1, y1 = ends.T
@@ -89,4 +91,4 @@ def _touched(outlines: Geometries) -> tuple[IntArray, FloatArray]:
     t = middle - 2 * piece
     inside = np.column_stack([x0[piece] + t * (x1 - x0)[piece], y0[piece] + t * (y1 - y0)[piece]])
     owner = outline[piece_of[line[piece]]]
-    return np.concatenate([outline[owner_of_vertex], owner]), np.concatenate([vertices, inside])
+    return np.concatenate([outline[owner_of_point], owner]), np.concatenate([points, inside])

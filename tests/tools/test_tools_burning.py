@@ -74,3 +74,8 @@ def test_an_empty_outline_has_no_pixel() -> None:
 
 def test_a_point_on_the_far_border_belongs_to_the_last_pixel() -> None:
     assert burned(geometries(shapely.Point(40, 30)), SHAPE, areal=False).boxes.tolist() == [[39, 29, 40, 30]]
+
+
+def test_a_line_without_a_length_keeps_its_pixel() -> None:
+    outlines = geometries(shapely.LineString([(5.2, 7.7), (5.2, 7.7)]))
+    assert burned(outlines, SHAPE, areal=False).boxes.tolist() == [[5, 7, 6, 8]]

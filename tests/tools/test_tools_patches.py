@@ -117,7 +117,7 @@ def test_lines_and_points_are_counted_and_near_but_have_no_area() -> None:
     ways = call(site, "components", call(site, "segment", "way"))
     roofs = call(site, "components", call(site, "segment", "roof"))
     assert call(site, "count", ways) == 2
-    assert call(site, "area_px", ways) == 69 + 1
+    assert call(site, "area_px", ways) == 68 + 1
     assert call(site, "distance_m", roofs, ways) == pytest.approx(0.5 * 7)
     assert call(site, "count", call(site, "near", roofs, ways, max_distance_m=3.5)) == 1
     for tool, keywords in (
@@ -131,7 +131,7 @@ def test_lines_and_points_are_counted_and_near_but_have_no_area() -> None:
             call(site, tool, ways, **keywords)
     with pytest.raises(Refused, match="ask for a count or a distance"):
         call(site, "components", call(site, "segment", "way"), larger_than_m2=1.0)
-    assert call(site, "area_px", call(site, "largest", ways)) == 69
+    assert call(site, "area_px", call(site, "largest", ways)) == 68
 
 
 def test_the_larger_of_two_objects_is_told_by_its_outline() -> None:
