@@ -273,8 +273,8 @@ class NumberReader(StepReader):
         return RatioAsked((b, a), difference=True, more=has(children, "LESS"))
 
     def difference_shares(self, children: list[Any]) -> m.Difference:
-        a, b = _operands(children)
-        return m.Difference(m.Share(a), m.Share(b))
+        a, b = (_as_share(operand) for operand in _operands(children))
+        return m.Difference(a, b)
 
     def difference_counts(self, children: list[Any]) -> RatioAsked:
         a, b = things(children)
@@ -515,6 +515,14 @@ def _amount(children: Sequence[Any]) -> m.Amount:
 
 def _claims(children: Sequence[Any]) -> tuple[m.Claim, ...]:
     return tuple(child for child in children if isinstance(child, m.Exists | m.Denied))
+
+
+def _as_share(operand: Any) -> m.Share:
+    """An operand as a share of the image."""
+    thing = operand.thing if isinstance(operand, m.Area) else operand
+    if not isinstance(thing, m.Thing):
+        raise Unclear("It asks for percentage points between things that are no shares.")
+    return m.Share(thing)
 
 
 def _nearest_of(operands: Sequence[Any], target: Any) -> ChoiceAsked:

@@ -74,6 +74,8 @@ class OfflinePlanner:
             raise Refused(
                 f'What it asks for is not measured in "{error}". Next: ask for another unit, or for none.'
             ) from None
+        except program.TwoLimits:
+            raise Refused("It limits a size twice. Next: ask with one limit.") from None
         except reply.DifferentUnits:
             raise Refused("It asks for two numbers in different units. Next: ask for them one by one.") from None
         said = sentences.reading(understood.question.answer)

@@ -192,18 +192,17 @@ class Writer:
 
     # ------------------------------------------------------------------ limits
     def _sizes(self, sizes: Sequence[m.Size]) -> str:
-        arguments: dict[str, str] = {}
+        """Sizes as arguments; of two limits on the same side the stricter one."""
+        arguments: dict[tuple[str, str], tuple[str, str]] = {}
         for size in sizes:
-            for bound, inclusive, exclusive in ((size.low, "min", "larger_than"), (size.high, "max", "smaller_than")):
+            for side, bound in (("lower", size.low), ("upper", size.high)):
                 if bound is None:
                     continue
                 unit = bound.limit.unit if isinstance(bound.limit, m.Amount) else "m2"
-                argument = f"{inclusive if bound.inclusive else exclusive}_{unit}"
-                value = self._limit(bound.limit)
-                arguments[argument] = (
-                    value if argument not in arguments else _tighter(argument, arguments[argument], value)
-                )
-        return "".join(f", {argument}={value}" for argument, value in arguments.items())
+                name, value = _ARGUMENTS[side, bound.inclusive], self._limit(bound.limit)
+                before = arguments.get((side, unit))
+                arguments[side, unit] = (name, value) if before is None else _stricter(side, before, (name, value))
+        return "".join(f", {name}_{unit}={value}" for (_, unit), (name, value) in arguments.items())
 
     def _limit(self, limit: m.Amount | m.Measure) -> str:
         if isinstance(limit, m.Amount):
@@ -367,7 +366,24 @@ def _flipped(step: m.Step) -> m.Step | None:
     return replace(step, low=low, high=high)
 
 
-def _tighter(argument: str, one: str, other: str) -> str:
-    """The stricter of two limits of the same kind."""
-    choose: Any = max if argument.startswith(("min", "larger")) else min
-    return str(choose(one, other, key=float))
+_ARGUMENTS = {
+    ("lower", True): "min",
+    ("lower", False): "larger_than",
+    ("upper", True): "max",
+    ("upper", False): "smaller_than",
+}
+
+
+def _stricter(side: str, one: tuple[str, str], other: tuple[str, str]) -> tuple[str, str]:
+    """The stricter of two limits; at the same value the exclusive one."""
+    try:
+        key = [(float(value), name in ("larger_than", "smaller_than")) for name, value in (one, other)]
+    except ValueError:
+        raise TwoLimits from None
+    if side == "upper":
+        key = [(-value, exclusive) for value, exclusive in key]
+    return one if key[0] >= key[1] else other
+
+
+class TwoLimits(Exception):
+    """Two limits of a size of which one is only known once it is measured."""

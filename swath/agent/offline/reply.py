@@ -70,7 +70,7 @@ def _choice(writer: Writer, choice: m.Choice) -> str:
     sign = ">" if choice.most else "<"
     rows = []
     for name, measure in zip(choice.names, choice.measures, strict=True):
-        extent = _evidence(writer, measure)
+        extent = _evidence(writer, measure) or "whole_image()"
         rows.append(f'    ("{name}", {writer.named(measure)}, {extent}),')
     writer.lines += ["options = [", *rows, "]", "best = options[0]", "for option in options[1:]:"]
     writer.lines += [f"    if option[1] {sign} best[1]:", "        best = option"]
@@ -97,7 +97,7 @@ def _several(writer: Writer, question: m.Question, several: m.Several) -> tuple[
         notes += note
     if len(set(found)) > 1:
         raise DifferentUnits
-    evidence = _evidence(writer, several.measures[-1])
+    evidence = _evidence(writer, several.measures[-1]) or "whole_image()"
     unit = found[0]
     said = f', unit="{unit}"' if unit not in (None, "count") else ""
     return _ended(writer, f'reply([{", ".join(shown)}], kind="ranking"{said}, objects={evidence})'), unit, notes
@@ -153,8 +153,8 @@ def _evidence(writer: Writer, measure: Any) -> str:
         return "whole_image()" if measure.name == "area" else ""
     if isinstance(measure, m.Distance) and measure.statistic:
         return writer.regions(measure.a)
-    thing = next(things_in(measure))
-    return writer.extent(thing)
+    thing = next(things_in(measure), None)
+    return writer.extent(thing) if thing else ""
 
 
 # ---------------------------------------------------------------------- units
@@ -174,7 +174,7 @@ def unit_of(question: m.Question, measure: m.Measure) -> tuple[str | None, tuple
     si = si_unit(measure)
     dimension = units()[si].dimension if si in units() else si
     if asked is not None:
-        fits = units()[asked].dimension if asked in units() else "per km2"
+        fits = units()[asked].dimension if asked in units() else "per km2" if asked in _DENSITIES else "none"
         if fits == dimension or (fits == "share" and si == "percent"):
             return asked, ()
         if not (fits == "share" and si in ("ratio", "percent")):
@@ -188,6 +188,9 @@ def unit_of(question: m.Question, measure: m.Measure) -> tuple[str | None, tuple
     chosen = _usual(measure) if dimension == "area" else "m"
     names = {"m2": "square metres", "ha": "hectares"}
     return chosen, (f"In {names[chosen]}, as the question names no unit.",) if chosen in names else ()
+
+
+_DENSITIES = ("per km2", "per ha", "per acre", "per sqmi")
 
 
 class WrongUnit(Exception):

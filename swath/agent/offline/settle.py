@@ -286,7 +286,9 @@ class Settler:
 
     def _choice(self, asked: a.ChoiceAsked) -> m.Choice:
         measures = self._alike(asked.operands, more=asked.more)
-        things = [next(things_in(measure)) for measure in measures]
+        things = [next(things_in(measure), THEY) for measure in measures]
+        if not all(thing.classes for thing in things):
+            raise CannotSettle("It compares something that is no class.")
         names = tuple(" and ".join(name for word in thing.classes for name in word.names) for thing in things)
         if len(set(names)) < len(names):
             names = tuple(_place_name(thing) or name for thing, name in zip(things, names, strict=True))
