@@ -73,7 +73,8 @@ class Tool:
         if not _fits(value, annotation):
             raise ToolError(f"{self.name}: {name} must be {describe(annotation)}, not {_shown(value)}.")
         if isinstance(value, int | float) and not isinstance(value, bool) and not _in_range(name, value):
-            raise ToolError(f"{self.name}: {name} must be a finite number that is not negative, not {value}.")
+            range_ = "a finite number" if name in OPERANDS else "a finite number that is not negative"
+            raise ToolError(f"{self.name}: {name} must be {range_}, not {value}.")
 
     @property
     def stub(self) -> str:
