@@ -14,6 +14,7 @@ import click
 
 from swath import __version__
 from swath.errors import InputError, SwathError
+from swath.trace.wording import harmless, harmless_lines
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -31,7 +32,7 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except SwathError as error:
-        click.echo(f"swath: {error}", err=True)
+        click.echo(f"swath: {harmless(str(error))}", err=True)
         sys.exit(error.exit_status)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -188,22 +189,17 @@ def _answer(image: Path, question: str, as_json: bool, **options: Any) -> int:
 
 def _print_answer(answer: Any) -> None:
     if answer.status != "answered":
-        click.echo(f"{answer.status}: {_clean(answer.reason or '')}", err=True)
+        click.echo(f"{answer.status}: {harmless(answer.reason or '')}", err=True)
     else:
-        click.echo(click.style(_clean(answer.text), bold=True))
+        click.echo(click.style(harmless(answer.text), bold=True))
         if answer.interval is not None:
             click.echo(f"  the interval covers: {', '.join(answer.interval.covers)}")
-        click.echo(f"  measured {_clean(answer.method or '')}")
+        click.echo(f"  measured {harmless(answer.method or '')}")
     for warning in answer.warnings:
-        click.echo(f"  note: {_clean(warning)}")
+        click.echo(f"  note: {harmless(warning)}")
     if answer.run:
         picture = Path(answer.run) / "overlay.png"
         click.echo(f"  run: {answer.run}" + (f"   picture: {picture}" if picture.exists() else ""))
-
-
-def _clean(text: str) -> str:
-    """Text from files and questions without control characters, which terminals would obey."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _json(value: Any) -> str:
@@ -239,7 +235,7 @@ def info(image: Path, bands: dict[str, int], gsd_m: float | None, as_json: bool)
     for name, value in facts.items():
         for line in value if name == "warnings" else [_fact(value)]:
             if line:
-                click.echo(f"{name.replace('_', ' '):>20}  {_clean(line)}")
+                click.echo(f"{name.replace('_', ' '):>20}  {harmless(line)}")
 
 
 def _fact(value: Any) -> str:
@@ -306,16 +302,19 @@ _PARENT = click.option("--out", type=FILE, default=Path("runs"), show_default=Tr
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per run.")
 def list_runs(out: Path, as_json: bool) -> None:
     """List runs, newest first."""
+    from swath.trace.reading import broken_runs
     from swath.trace.reading import list_runs as runs_of
 
+    for sentence in broken_runs(out):
+        click.echo(f"note: {harmless(sentence)}", err=True)
     for found in runs_of(out):
         answer = found.answer
         if as_json:
             click.echo(_json({"id": found.id, "status": answer["status"], "text": answer["text"],
                               "question": answer["question"], "image": answer["image"]}))  # fmt: skip
         else:
-            click.echo(f"{found.id}  {answer['status']:<8}  {_clean(answer['question'])[:60]:<60}  "
-                       f"{_clean(answer['text'])[:70]}")  # fmt: skip
+            click.echo(f"{found.id}  {answer['status']:<8}  {harmless(answer['question'])[:60]:<60}  "
+                       f"{harmless(answer['text'])[:70]}")  # fmt: skip
 
 
 @trace.command()
@@ -341,10 +340,10 @@ def replay(run_id: str, out: Path, resegment: bool, image: Path | None) -> int:
 
     result = replay_run(find_run(run_id, out), resegment=resegment, image=image)
     if result.same:
-        click.echo(f"same: {_clean(result.answer.text)}")
+        click.echo(f"same: {harmless(result.answer.text)}")
         return 0
     for difference in result.differences:
-        click.echo(f"differs: {_clean(difference)}")
+        click.echo(f"differs: {harmless(difference)}")
     return 1
 
 
@@ -359,11 +358,7 @@ def diff(first: str, second: str, out: Path, as_json: bool) -> None:
     from swath.trace.reading import find_run
 
     found = compare(find_run(first, out), find_run(second, out))
-    click.echo(_json(found.to_json()) if as_json else _lines(found.text))
-
-
-def _lines(text: str) -> str:
-    return "\n".join(_clean(line) for line in text.splitlines())
+    click.echo(_json(found.to_json()) if as_json else harmless_lines(found.text))
 
 
 @trace.command()

@@ -79,7 +79,7 @@ def test_run_takes_an_edited_program(village: Any, tmp_path: Path) -> None:
     ("words", "sentence"),
     [
         (["ask", "nowhere.tif", "How much is water?"], "nowhere.tif"),
-        (["ask", ".", "How much is water?"], "is a directory, not an image"),
+        (["ask", ".", "How much is water?"], "is a folder"),
         (["info", "text.tif"], "text.tif"),
         (["info", "empty.tif"], "empty.tif"),
         (["ask", "IMAGE", "How much is water?", "--bands", "red"], "--bands takes NAME=VALUE"),

@@ -9,6 +9,7 @@ from typing import Any
 from swath.agent.desk import Desk
 from swath.agent.execution import Reply
 from swath.agent.measure import Measured
+from swath.agent.objects import as_regions
 from swath.agent.planner import Program
 from swath.agent.units import SHOWN
 from swath.tools.handles import Mask, Regions
@@ -128,6 +129,4 @@ def _warnings(measured: Measured, program: Program) -> tuple[str, ...]:
 def _objects(reply: Reply) -> ObjectsSummary | None:
     if reply.objects is None:
         return None
-    if isinstance(reply.objects, Regions):
-        return ObjectsSummary(len(reply.objects))
-    return ObjectsSummary(len(reply.objects.objects(8).boxes))
+    return ObjectsSummary(len(as_regions(reply.objects)))

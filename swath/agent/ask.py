@@ -146,7 +146,7 @@ def open_desk(
 def _record(desk: Desk, answer: Answer) -> RunRecord:
     return RunRecord(
         answer=answer,
-        outcome=None if desk.measured is None or answer.status != "answered" else desk.measured.outcome,
+        outcome=None if desk.measured is None else desk.measured.outcome,
         graph_steps=tuple(desk.graph_steps),
         tool_steps=() if desk.execution is None else tuple(desk.execution.ledger.steps),
         program=None if desk.program is None else desk.program.source,

@@ -92,7 +92,7 @@ def check(state: State, desk: Desk) -> dict[str, Any]:
 def run(state: State, desk: Desk) -> dict[str, Any]:
     """Run the program in the sandbox, and again under each doubt."""
     site = desk.opened()
-    desk.execution = Execution(site)
+    desk.execution, desk.measured = Execution(site), None
     desk.measured = measure(state["source"], site, desk.sandbox, desk.limits, desk.execution)
     return {}
 

@@ -29,7 +29,7 @@ def write_class(image: Path, class_name: str, output: Path, vector: Path | None,
         Refused: the class is not known here.
         InputError: a file cannot be used or written.
     """
-    site = open_desk(image, f"segment {class_name}", **options).open()
+    site = open_desk(image, f"segment {class_name}", program="", **options).open()
     mask = segment(site, class_name)
     write_mask(output, mask.pixels, site.raster.grid)
     share = 100.0 * mask.size_px / max(int(site.valid.sum()), 1)

@@ -73,7 +73,7 @@ def read_class_raster(path: Path, legend_path: Path | None, image: Raster) -> Cl
         "void": sorted(named.legend.void),
         "legend_source": named.source,
     }
-    return ClassRaster(encoder.names, codes, f"{path.name}, classes named by {named.source}", notes, record)
+    return ClassRaster(encoder.names, codes, f"{path.name}, classes named by {Path(named.source).name}", notes, record)
 
 
 def read_layer_raster(path: Path, name: str, image: Raster) -> ClassRaster:
