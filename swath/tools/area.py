@@ -14,10 +14,6 @@ from swath.tools.shapes import SHAPES, Shape, axes
 from swath.tools.site import Site, doubted_area_m2, require_area
 from swath.tools.units import converted
 
-STAIRCASE = 1.0824
-"""Marching squares on a binary mask overstates a straight edge by 0 % (0, 45 degrees) to 8.24 % (22.5 degrees):
-(1 - m + m sqrt 2) / sqrt(1 + m^2) is largest at slope m = tan 22.5."""
-
 
 @tool(measures=True)
 def area_m2(site: Site, of: Mask | Regions) -> float:
@@ -89,7 +85,7 @@ def perimeter_m(site: Site, of: Mask | Regions) -> float:
     site.doubts.add("outline")
     length = float(of.column("outlines_m").sum()) if isinstance(of, Regions) else of.outline_m
     if site.nudge.outline < 0:
-        return length / STAIRCASE
+        return length / kernels.longest_detour(site.raster.grid.require_ground())
     return length + _cut_corners_m(site, of) if site.nudge.outline > 0 else length
 
 

@@ -95,6 +95,19 @@ def outline_m(pixels: BoolImage, valid: BoolImage, ground: Ground) -> float:
     return total
 
 
+def longest_detour(ground: Ground) -> float:
+    """How many times longer than a straight edge its marching squares may be.
+
+    They run along rows, columns and both diagonals only. An edge midway between two of these directions that lie an
+    angle apart is overstated by 1 / cos(angle / 2): by 8.24 % on square pixels, by 17.6 % on pixels of 2 to 1.
+    """
+    column, row = np.array(ground.column_m), np.array(ground.row_m)
+    right, down = np.array([column, row, column + row, column - row]).T
+    angles = np.sort(np.arctan2(down, right) % np.pi)
+    apart = np.diff(angles, append=angles[0] + np.pi)
+    return float(1 / np.cos(apart.max() / 2))
+
+
 def outline_px(pixels: BoolImage, valid: BoolImage) -> float:
     """Length of the outline in pixel sides, for images without a ground size; see `outline_m`."""
     return outline_m(pixels, valid, pixel_ground((pixels.shape[0], pixels.shape[1])))

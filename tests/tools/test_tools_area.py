@@ -107,15 +107,28 @@ def test_a_perimeter_is_that_of_a_circle_to_the_known_bias() -> None:
     assert any("marching squares at half level" in sentence for sentence in site.warnings)
 
 
-def test_a_perimeter_lies_between_the_true_one_of_any_slope_and_8_percent_more() -> None:
+@pytest.mark.parametrize(
+    ("name", "longest"),
+    [("square", 1.0824), ("not square", 1.1433), ("south-up", 1.0824), ("rotated", 1.0824), ("sheared", 1.1299)],
+)
+def test_the_interval_of_a_perimeter_holds_straight_edges_of_any_direction(name: str, longest: float) -> None:
+    """Half planes, whose true edge in the image is a straight line between its ends on the ground."""
+    grid = planar(name, (400, 400))
     rows, cols = np.indices((400, 400))
-    for slope in np.linspace(0, 1, 21):
-        site = site_on(planar("square", (400, 400)), {"pond": rows - 200.3 > slope * (cols - 200.1)})
-        length = call(site, "perimeter_m", call(site, "segment", "pond"))
-        true = 0.5 * 399 * np.hypot(1, slope)
-        assert 0.998 < length / true < 1.0824 * 1.002
-        shortest = call(site.nudged(Nudge(outline=-1)), "perimeter_m", call(site, "segment", "pond"))
-        assert shortest < true * 1.002
+    overstated = []
+    for angle in np.radians(np.arange(0, 180, 5) + 0.7):
+        # Endpoints on a circle of 180 pixels around the centre; only a disc of the image is valid.
+        across = (rows - 199.7) * np.cos(angle) - (cols - 200.1) * np.sin(angle)
+        valid = disc((400, 400), 199.7, 200.1, 180)
+        ends = np.array([[np.cos(angle), np.sin(angle)], [-np.cos(angle), -np.sin(angle)]]) * 180
+        step = (ends[0] - ends[1]) @ np.array([[grid.affine.a, grid.affine.d], [grid.affine.b, grid.affine.e]])
+        site = site_on(grid, {"pond": across > 0}, valid)
+        pond = call(site, "segment", "pond")
+        low, middle = (call(site.nudged(Nudge(outline=way)), "perimeter_m", pond) for way in (-1, 0))
+        assert low < np.hypot(*step) * 1.01
+        overstated.append(middle / np.hypot(*step))
+    assert min(overstated) > 0.98
+    assert max(overstated) == pytest.approx(longest, rel=0.04)
 
 
 def test_the_interval_of_a_perimeter_holds_the_true_one_of_a_rectangle() -> None:
