@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from swath.agent.offline.amounts import units
 from swath.agent.offline.meaning import Amount
-from swath.agent.offline.numbers import units
 from swath.agent.offline.pieces import Piece, renamed
 
 _UNITS = ("AUNIT", "LUNIT", "PUNIT", "PXUNIT")
@@ -68,7 +68,7 @@ def asides_taken_off(pieces: Sequence[Piece]) -> Asked:
 
 
 def _sides(pieces: Sequence[Piece]) -> list[Piece]:
-    """ "Which half": a side of the image, not a number."""
+    """In "which half", a half is a side of the image, not a number."""
     return [
         renamed(piece, "SIDE") if piece.text in ("half", "quarter") and at and pieces[at - 1].kind == "WHICH" else piece
         for at, piece in enumerate(pieces)
@@ -145,7 +145,7 @@ def _whole_amounts(pieces: list[Piece]) -> list[Piece]:
 
 
 def _in_unit_of(number: Amount, other: Amount) -> Amount:
-    """ "0.1 to 1 ha": the first number in the unit of the second."""
+    """The first number of "0.1 to 1 ha" in the unit of the second."""
     value = number.value * units()[other.key].size
     return Amount(value, other.unit, f"{number.said} {other.key}", other.key)
 
@@ -191,9 +191,9 @@ def _asked_at(pieces: list[Piece], at: int) -> tuple[int, int, str] | None:
         alone = before not in ("HOWMANY", "HOWMUCH", "PER", "OR") and at > 0
         if alone and (last or "(" in piece.mark or "," in piece.mark):
             return at, at + 1, piece.value.key
-    if piece.kind == "PERCENT" and before in ("IN", "AS"):
-        if last or pieces[at + 1].kind not in ("CLASS", "THEY", "LARGEST"):
-            return at - 1, at + 1, "percent"
+    of_something = not last and pieces[at + 1].kind in ("CLASS", "THEY", "LARGEST")
+    if piece.kind == "PERCENT" and before in ("IN", "AS") and not of_something:
+        return at - 1, at + 1, "percent"
     if piece.kind == "PERCENT" and last and any(other.kind in ("PERCENT", "HOWMUCH", "AREA") for other in pieces[:at]):
         return at, at + 1, "percent"
     return None

@@ -228,7 +228,7 @@ class Power:
 
 @dataclass(frozen=True)
 class ImageFact:
-    """Something about the image itself: "area", "width_px", "height_px", "pixel_size", "bands", "valid", "nodata" ..."""
+    """Something about the image itself: a key of `IMAGE_FACTS` in `program.py`."""
 
     name: str
 
@@ -258,7 +258,10 @@ class Times:
     of: Measure
 
 
-Measure: TypeAlias = "Count | Area | Share | AreaStatistic | Perimeter | Distance | Density | Power | ImageFact | Ratio | Difference | Times"
+Measure: TypeAlias = (
+    "Count | Area | Share | AreaStatistic | Perimeter | Distance | Density | Power | ImageFact | Ratio | "
+    "Difference | Times"
+)
 
 
 @dataclass(frozen=True)

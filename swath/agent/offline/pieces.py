@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from swath.agent.offline import numbers
+from swath.agent.offline import amounts
 from swath.agent.offline.lexicon import NOISE, Lexicon
 from swath.agent.offline.meaning import Amount, ClassWord
 from swath.agent.offline.parts import part_at
@@ -22,11 +22,12 @@ _AMOUNT_KINDS = {"length": "QLEN", "area": "QAREA", "pixels": "QPX", "share": "Q
 _UNIT_KINDS = {"length": "LUNIT", "area": "AUNIT", "pixels": "PXUNIT", "share": "PERCENT", "power": "PUNIT"}
 _SI = {"length": "m", "area": "m2", "pixels": "px", "share": "percent", "power": "kW"}
 _LONGEST_CLASS = 4
-_SUBSTANCES = frozenset(
-    "water wetland vegetation forest grass shrub urban impervious road barren sand rock snow cloud shadow burned other "
-    "sea".split()
+_COVERS = (
+    "water wetland vegetation forest grass shrub urban impervious road barren sand rock snow cloud shadow burned "
+    "other sea"
 )
-"""Concepts that a plural does not make countable: "roads" and "trees" are still one cover, "ponds" are so many ponds."""
+_SUBSTANCES = frozenset(_COVERS.split())
+"""Concepts that a plural does not make countable: "roads" and "trees" are a cover, "ponds" are so many ponds."""
 _COUNTERS = ("bodies", "footprints", "features")
 
 
@@ -147,8 +148,8 @@ def _class_word(names: tuple[str, ...], phrase: str) -> ClassWord:
 
 
 def _amount(words: Sequence[Word], at: int) -> tuple[str, Any, int] | None:
-    ordinal = numbers.ordinal_at(words, at)
-    found = numbers.amount_at(words, at)
+    ordinal = amounts.ordinal_at(words, at)
+    found = amounts.amount_at(words, at)
     if found is None:
         return ("NTH", ordinal[0], ordinal[1]) if ordinal else None
     amount, length = found
@@ -178,8 +179,8 @@ def _phrase(words: Sequence[Word], at: int, lexicon: Lexicon) -> tuple[str, Any,
     return entry.kind, Decimal(entry.value or 0) if entry.kind == "TIMESNUM" else entry.value, length
 
 
-def _unit(words: Sequence[Word], at: int) -> tuple[str, numbers.Unit, int] | None:
-    found = numbers.unit_at(words, at)
+def _unit(words: Sequence[Word], at: int) -> tuple[str, amounts.Unit, int] | None:
+    found = amounts.unit_at(words, at)
     return (_UNIT_KINDS[found[0].dimension], found[0], found[1]) if found else None
 
 

@@ -15,10 +15,10 @@ from typing import Any
 from lark.exceptions import VisitError
 
 from swath.agent.offline import (
+    amounts,
     asked,
     grammar,
     lexicon,
-    numbers,
     parts,
     pieces,
     refusals,
@@ -30,7 +30,8 @@ from swath.agent.offline import (
 from swath.agent.offline import words as words_of
 from swath.agent.offline.answers import AnswerReader
 from swath.agent.offline.meaning import Amount, Question
-from swath.agent.offline.reader import Unclear
+from swath.agent.offline.trees import parts_in
+from swath.agent.offline.unsettled import Unsettled
 from swath.agent.planner import Feedback, Program, Scene
 from swath.errors import Refused
 from swath.segment import vocabulary
@@ -69,15 +70,9 @@ class OfflinePlanner:
         understood = understand(question, scene.classes)
         ground_known = scene.pixel_size_m is not None or understood.gsd_m is not None
         try:
-            source, unit, notes = reply.written(understood.question, ground_known=ground_known)
-        except reply.WrongUnit as error:
-            raise Refused(
-                f'What it asks for is not measured in "{error}". Next: ask for another unit, or for none.'
-            ) from None
-        except program.TwoLimits:
-            raise Refused("It limits a size twice. Next: ask with one limit.") from None
-        except reply.DifferentUnits:
-            raise Refused("It asks for two numbers in different units. Next: ask for them one by one.") from None
+            source, notes = reply.written(understood.question, ground_known=ground_known)
+        except Unsettled as error:
+            raise Refused(error.why) from None
         said = sentences.reading(understood.question.answer)
         return Program(source, said, (*understood.notes, *understood.question.notes, *notes), understood.gsd_m)
 
@@ -102,11 +97,9 @@ def understand(question: str, classes: tuple[str, ...]) -> Understood:
         return Understood(_settled(aside, settler), aside.gsd_m, (*mended, *aside.notes))
     except grammar.NotUnderstood as error:
         reason = refusals.not_understood(text, aside.pieces, error.at, words, classes)
-    except settle.CannotSettle as error:
+    except Unsettled as error:
         nearest = refusals.nearest_question(aside.pieces, classes)
         reason = f"{error.why} It can answer, for example: {nearest}"
-    except Unclear as error:
-        reason = error.why
     raise Refused(reason)
 
 
@@ -133,7 +126,7 @@ def first_lost(found: Sequence[pieces.Piece], question: Question) -> int | None:
     The grammar consumes every piece; this guards against a rule whose method drops what it was given.
     """
     held: set[Any] = set()
-    for part in settle.parts_in(question.answer):
+    for part in parts_in(question.answer):
         held.add(part if isinstance(part, str | int | Decimal) else None)
         if isinstance(part, Amount):
             held.add(part.value)
@@ -166,8 +159,8 @@ def _class_words(classes: tuple[str, ...]) -> frozenset[str]:
 @lru_cache(maxsize=32)
 def _known_words(language: str, classes: tuple[str, ...]) -> frozenset[str]:
     """Every word that a question may hold."""
-    known = set(lexicon.lexicon(language).words) | numbers.number_words() | parts.part_words()
-    known |= {word for spelling in numbers.unit_by_words() for word in spelling}
+    known = set(lexicon.lexicon(language).words) | amounts.number_words() | parts.part_words()
+    known |= {word for spelling in amounts.unit_by_words() for word in spelling}
     for phrase in (*classes, *(word for entry in vocabulary.synonyms().values() for word in entry)):
         for word in vocabulary.fold(phrase).split():
             known |= {word, f"{word}s", f"{word}es", f"{word[:-1]}ies" if word.endswith("y") else word}

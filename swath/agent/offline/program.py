@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from keyword import iskeyword
-from typing import Any
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline.unsettled import Unsettled
 
-RESERVED = frozenset(
-    "segment union intersection difference complement whole_image image_part components filter_regions located_in count "
-    "largest smallest nth_largest sort_by_area merge exclude common mask_of each region_areas_m2 area_statistic_m2 "
-    "area_statistic_px area_m2 area_px share_percent perimeter_m within beyond near farther touching distance_m "
-    "distances_m distance_statistic_m nearest farthest density_per_km2 fragmentation orientation_deg shape_statistic "
-    "solar_power_kw image_area_m2 image_size_px pixel_size_m band_count valid_percent convert ratio reply abs float int "
-    "len list max min options best option ties answer found name round sum sorted str".split()
+_USED_NAMES = (
+    "segment union intersection difference complement whole_image image_part components filter_regions located_in "
+    "count largest smallest nth_largest sort_by_area merge exclude common mask_of each region_areas_m2 "
+    "area_statistic_m2 area_statistic_px area_m2 area_px share_percent perimeter_m within beyond near farther "
+    "touching distance_m distances_m distance_statistic_m nearest farthest density_per_km2 fragmentation "
+    "orientation_deg shape_statistic solar_power_kw image_area_m2 image_size_px pixel_size_m band_count valid_percent "
+    "convert ratio reply abs float int len list max min options best option ties answer found name round sum sorted "
+    "str"
 )
+RESERVED = frozenset(_USED_NAMES.split())
 """Names that a program calls or that its last lines use, so that no class takes them."""
 _REGION_STEPS = (m.Pick, m.Touching)
 _PIXEL_STEPS = (m.Near, m.InPart, m.Inside, m.Not, m.EitherOf)
@@ -379,11 +381,7 @@ def _stricter(side: str, one: tuple[str, str], other: tuple[str, str]) -> tuple[
     try:
         key = [(float(value), name in ("larger_than", "smaller_than")) for name, value in (one, other)]
     except ValueError:
-        raise TwoLimits from None
+        raise Unsettled("It limits a size twice, once by what is measured. Next: ask with one limit.") from None
     if side == "upper":
         key = [(-value, exclusive) for value, exclusive in key]
     return one if key[0] >= key[1] else other
-
-
-class TwoLimits(Exception):
-    """Two limits of a size of which one is only known once it is measured."""

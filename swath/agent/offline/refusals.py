@@ -22,13 +22,13 @@ _REASONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "changed change changes since before after ago year years month months grown lost gained shrunk deforestation "
-        "growth decrease decreased increase increased expanded disappeared new newly old built trend history historical "
+        "growth decrease decreased increase increased expanded disappeared new newly old trend history historical "
         "previously formerly used earlier demolished was were became",
         "It asks about change over time; this image shows one moment (give a second one with --before and --after).",
     ),
     (
-        "country city address street-name called name named postcode located-in coordinates latitude longitude region-name "
-        "who when person people population inhabitants",
+        "country city address street-name called name named postcode located-in coordinates latitude longitude "
+        "region-name who when person people population inhabitants",
         "It asks for a name, a place or people, which are not classes that can be measured.",
     ),
     (
@@ -42,8 +42,8 @@ _REASONS: tuple[tuple[str, str], ...] = (
         "It asks what something looks like; only classes, areas, numbers and distances are measured here.",
     ),
     (
-        "beautiful ugly nice good bad best worst should better recommend suitable safe dangerous why reason opinion think "
-        "pretty important healthy quality likely probably",
+        "beautiful ugly nice good bad best worst should better recommend suitable safe dangerous why reason opinion "
+        "think pretty important healthy quality likely probably",
         "It asks for a judgement; only what can be measured is answered.",
     ),
     (

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline.numbers import units
+from swath.agent.offline.amounts import units
 from swath.agent.offline.program import IMAGE_FACTS, Writer, plain
-from swath.agent.offline.settle import all_things_in, parts_in, things_in
+from swath.agent.offline.trees import all_things_in, parts_in, things_in
+from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
 _SMALL = frozenset({"building", "house", "warehouse", "solar", "vehicle", "car", "truck", "ship", "aircraft", "tank"})
@@ -16,8 +17,8 @@ _SMALL = frozenset({"building", "house", "warehouse", "solar", "vehicle", "car",
 _TIMES_TEN = {"ha": "10_000", "km2": "1_000_000", "km": "1000", "MW": "1000"}
 
 
-def written(question: m.Question, *, ground_known: bool) -> tuple[str, str | None, tuple[str, ...]]:
-    """The program of a question, the unit of its answer, and notes on the unit.
+def written(question: m.Question, *, ground_known: bool) -> tuple[str, tuple[str, ...]]:
+    """The program of a question, and notes on the unit of its answer.
 
     Args:
         question: settled.
@@ -27,14 +28,14 @@ def written(question: m.Question, *, ground_known: bool) -> tuple[str, str | Non
     writer = Writer(by_pixels=not ground_known and _only_compares(question.answer))
     answer = question.answer
     if isinstance(answer, m.Choice):
-        return _choice(writer, answer), None, ()
+        return _choice(writer, answer), ()
     if isinstance(answer, m.Fragmentation):
         regions = writer.regions(answer.thing)
-        return _ended(writer, f'reply(fragmentation({regions}), kind="category", objects={regions})'), None, ()
+        return _ended(writer, f'reply(fragmentation({regions}), kind="category", objects={regions})'), ()
     if isinstance(answer, m.PresentClasses):
-        return _present(writer, question), None, ()
+        return _present(writer, question), ()
     if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied):
-        return _claim(writer, answer), None, ()
+        return _claim(writer, answer), ()
     if isinstance(answer, m.Several):
         return _several(writer, question, answer)
     if isinstance(answer, m.Areas):
@@ -86,7 +87,7 @@ def _present(writer: Writer, question: m.Question) -> str:
     return _ended(writer, 'reply(", ".join(found) if found else "none", kind="text", objects=whole_image())')
 
 
-def _several(writer: Writer, question: m.Question, several: m.Several) -> tuple[str, str | None, tuple[str, ...]]:
+def _several(writer: Writer, question: m.Question, several: m.Several) -> tuple[str, tuple[str, ...]]:
     shown: list[str] = []
     found: list[str | None] = []
     notes: tuple[str, ...] = ()
@@ -96,27 +97,23 @@ def _several(writer: Writer, question: m.Question, several: m.Several) -> tuple[
         found.append(unit)
         notes += note
     if len(set(found)) > 1:
-        raise DifferentUnits
+        raise Unsettled("It asks for two numbers in different units. Next: ask for them one by one.")
     evidence = _evidence(writer, several.measures[-1]) or "whole_image()"
     unit = found[0]
     said = f', unit="{unit}"' if unit not in (None, "count") else ""
-    return _ended(writer, f'reply([{", ".join(shown)}], kind="ranking"{said}, objects={evidence})'), unit, notes
+    return _ended(writer, f'reply([{", ".join(shown)}], kind="ranking"{said}, objects={evidence})'), notes
 
 
-def _areas(writer: Writer, question: m.Question, areas: m.Areas) -> tuple[str, str | None, tuple[str, ...]]:
+def _areas(writer: Writer, question: m.Question, areas: m.Areas) -> tuple[str, tuple[str, ...]]:
     measure = m.Area(areas.thing)
     unit, notes = unit_of(question, measure)
     regions = writer.regions(areas.thing)
     one = converted("area", measure, unit)
     listed = writer.let("areas", f"[{one} for area in region_areas_m2({regions})]")
-    return _ended(writer, f'reply({listed}, kind="ranking", unit="{unit}", objects={regions})'), unit, notes
+    return _ended(writer, f'reply({listed}, kind="ranking", unit="{unit}", objects={regions})'), notes
 
 
-class DifferentUnits(Exception):
-    """Two numbers were asked for that have no common unit."""
-
-
-def _number(writer: Writer, question: m.Question, measure: m.Measure) -> tuple[str, str | None, tuple[str, ...]]:
+def _number(writer: Writer, question: m.Question, measure: m.Measure) -> tuple[str, tuple[str, ...]]:
     unit, notes = unit_of(question, measure)
     kind = _kind(measure)
     value = converted(writer.value(measure), measure, unit)
@@ -125,7 +122,7 @@ def _number(writer: Writer, question: m.Question, measure: m.Measure) -> tuple[s
     said = f', unit="{unit}"' if kind == "quantity" else ""
     evidence = _evidence(writer, measure)
     objects = f", objects={evidence}" if evidence else ""
-    return _ended(writer, f'reply({value}, kind="{kind}"{said}{objects})'), unit, notes
+    return _ended(writer, f'reply({value}, kind="{kind}"{said}{objects})'), notes
 
 
 def _kind(measure: m.Measure) -> str:
@@ -168,7 +165,7 @@ def unit_of(question: m.Question, measure: m.Measure) -> tuple[str | None, tuple
     """The unit of an answer, and a note where it was chosen for the person.
 
     Raises:
-        WrongUnit: the unit asked for does not fit what is measured.
+        Unsettled: the unit asked for does not fit what is measured.
     """
     asked = question.unit
     si = si_unit(measure)
@@ -178,7 +175,7 @@ def unit_of(question: m.Question, measure: m.Measure) -> tuple[str | None, tuple
         if fits == dimension or (fits == "share" and si == "percent"):
             return asked, ()
         if not (fits == "share" and si in ("ratio", "percent")):
-            raise WrongUnit(asked)
+            raise Unsettled(f'What it asks for is not measured in "{asked}". Next: ask for another unit, or for none.')
         return "percent", ()
     if dimension not in ("area", "length"):
         return si, ()
@@ -191,10 +188,6 @@ def unit_of(question: m.Question, measure: m.Measure) -> tuple[str | None, tuple
 
 
 _DENSITIES = ("per km2", "per ha", "per acre", "per sqmi")
-
-
-class WrongUnit(Exception):
-    """The unit asked for does not fit what is measured."""
 
 
 def si_unit(measure: m.Measure) -> str:

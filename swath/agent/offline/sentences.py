@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline.numbers import units
+from swath.agent.offline.amounts import units
 from swath.agent.offline.program import IMAGE_FACTS
 from swath.segment import vocabulary
 
@@ -123,7 +123,7 @@ def things(of: m.Thing) -> str:
     picks = [step for step in of.steps if isinstance(step, m.Pick)]
     before = of.steps if not picks else of.steps[: of.steps.index(picks[0])]
     after = () if not picks else of.steps[of.steps.index(picks[0]) + 1 :]
-    single = bool(picks) and picks[0].n == 1 or any("nth" in pick.which for pick in picks)
+    single = (bool(picks) and picks[0].n == 1) or any("nth" in pick.which for pick in picks)
     said = _narrowed(_names(of, plural=not single), before)
     for pick in picks:
         said = _picked(pick, said)
@@ -229,5 +229,5 @@ def _digits(value: Decimal) -> str:
 
 
 def part_words(part: str) -> str:
-    """ "northern half", "north-west quadrant"."""
+    """A part of the image: "northern half", "north-west quadrant"."""
     return _PARTS.get(part, f"{part} quadrant")

@@ -1,197 +1,48 @@
-"""Settles what the words left open: who "they" are, what is compared, what a share is of; and says so in notes."""
+"""Settles what the words left open: what is compared, what a share is of; and says so in notes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from swath.agent.offline import answers as a
+from swath.agent.offline import asks as a
 from swath.agent.offline import meaning as m
-from swath.agent.offline.reader import THEY, Assumption, Context, Filter, Restated, Risk, Vague
+from swath.agent.offline.amounts import units
+from swath.agent.offline.naming import Namer
+from swath.agent.offline.things import THEY
+from swath.agent.offline.trees import STEPS, all_things_in, before_pick, rebuilt, things_in
+from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
-STEPS = (m.Size, m.Near, m.Touching, m.Inside, m.InPart, m.Not, m.EitherOf, m.Pick, Vague, Risk)
-_RISKS = {"flood": ("water",), "water access": ("water",), "fire": ("forest", "vegetation")}
 _QUADRANTS = ("north-west", "north-east", "south-west", "south-east")
-_OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
-_OPPOSITE |= {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
-
-
 CLAIMS = (m.Exists, m.Compared, m.Connected, m.AllOf, m.AnyOf, m.Denied, m.Choice, m.Fragmentation)
 
 
-class CannotSettle(Exception):
-    """Something is left open that must not be guessed.
-
-    Attributes:
-        why: one sentence that says what is missing.
-    """
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
-
-
 @dataclass
-class Settler:
-    """Settles one question.
-
-    Attributes:
-        classes: the scene's classes.
-        unit: key of the unit asked for.
-        notes: what was chosen, for people.
-    """
-
-    classes: tuple[str, ...]
-    unit: str | None
-    notes: list[str] = field(default_factory=list)
-    _first: m.Thing | None = None
+class Settler(Namer):
+    """Settles one question."""
 
     def settle(self, parsed: a.Parsed) -> m.Question:
         """The question's meaning.
 
         Raises:
-            CannotSettle: something is left open that must not be guessed.
+            Unsettled: something is left open that must not be guessed.
         """
-        around = (*parsed.leads, *parsed.tails)
-        subject = next((node.thing for node in reversed(around) if isinstance(node, Context)), None)
-        subject = subject or next((node.only for node in around if isinstance(node, Filter) and node.only), None)
-        self._first = next((thing for thing in things_in(parsed.core) if thing.classes), None)
-        core = self._named(parsed.core, subject)
-        for node in around:
-            core = self._surrounded(core, node, self._named(node, subject))
-        for thing in all_things_in(core):
-            self._check(thing)
-        answer = self._in_unit(self._resolved(core))
+        answer = self._in_unit(self._resolved(self.named(parsed)))
         self._note_words(answer)
         return m.Question(answer, self.unit, tuple(dict.fromkeys(self.notes)), self.classes)
-
-    # ------------------------------------------------------------------ who is meant
-    def _named(self, node: Any, subject: m.Thing | None) -> Any:
-        """ "They" and risks replaced by what they stand for."""
-        if isinstance(node, m.Several):
-            first = self._named(node.measures[0], subject)
-            before = next(things_in(first), subject)
-            others = [rebuilt(other, lambda part: _elided(part, before)) for other in node.measures[1:]]
-            return m.Several((first, *(self._named(other, before) for other in others)))
-        if isinstance(node, m.Power) and _is_they(node.thing) and subject is None:
-            return m.Power(self._of_concept("solar", "solar panels"))
-        if isinstance(node, m.Perimeter) and node.thing == THEY:
-            return m.Perimeter(subject or self._of_concept("water", "water"))
-        return rebuilt(node, lambda part: self._part_named(part, subject))
-
-    def _part_named(self, part: Any, subject: m.Thing | None) -> Any:
-        if isinstance(part, Vague):
-            raise CannotSettle(f'"{part.words}" needs a distance, such as "within 100 m of".')
-        if isinstance(part, Risk):
-            return m.Near(self._at_risk(part.kind), high=m.Bound(part.distance, True))
-        if not isinstance(part, m.Thing):
-            return None
-        if _is_they(part):
-            if part.pronoun == "same" and self._first is not None:
-                subject = subject or replace(self._first, steps=_before_picks(self._first.steps))
-            if subject is None:
-                raise CannotSettle("It does not say what is to be measured.")
-            return replace(subject, steps=(*subject.steps, *self._steps_named(part.steps, subject, subject)))
-        return replace(part, steps=self._steps_named(part.steps, replace(part, steps=()), subject))
-
-    def _steps_named(self, steps: Sequence[Any], itself: m.Thing, subject: m.Thing | None) -> tuple[Any, ...]:
-        """Steps with "they" as what was named before and "the average one" as one of the thing itself."""
-        own = [rebuilt(step, lambda part: _same_as(part, itself)) for step in steps]
-        return tuple(self._named(step, subject) for step in own)
-
-    def _at_risk(self, kind: str) -> m.Thing:
-        return self._of_concept(*_RISKS[kind])
-
-    def _of_concept(self, *words: str) -> m.Thing:
-        for word in words:
-            names = vocabulary.matches(word, self.classes)
-            if names:
-                return m.Thing((m.ClassWord(names, names[0]),))
-        raise CannotSettle(f"The source of classes does not know {words[-1]}.")
-
-    def _check(self, thing: m.Thing) -> None:
-        if not thing.classes and not thing.everything:
-            raise CannotSettle("It does not say what is to be measured.")
-
-    # ------------------------------------------------------------------ clauses around the question
-    def _surrounded(self, core: Any, node: Any, named: Any) -> Any:
-        if isinstance(named, Filter):
-            only = named.only.classes if named.only and named.only.classes else None
-            return self._applied(core, lambda thing: before_pick(thing, *named.sizes), only, targets=False)
-        if isinstance(named, Restated):
-            sizes = named.thing.steps
-            return self._applied(core, lambda thing: before_pick(thing, *sizes), named.thing.classes, targets=True)
-        if isinstance(named, m.InPart):
-            return self._placed(core, named)
-        if isinstance(named, Assumption):
-            return self._assumed(core, named)
-        return core
-
-    def _applied(
-        self,
-        core: Any,
-        change: Callable[[m.Thing], m.Thing],
-        only: tuple[m.ClassWord, ...] | None,
-        *,
-        targets: bool,
-    ) -> Any:
-        applied: list[m.Thing] = []
-
-        def changed(part: Any) -> Any:
-            if not isinstance(part, m.Thing):
-                return part if isinstance(part, STEPS) and not targets else None
-            mine = only is None or bool(_names(part.classes) & _names(only))
-            if targets:
-                part = replace(part, steps=tuple(rebuilt(step, changed) for step in part.steps))
-            if mine:
-                applied.append(part)
-            return change(part) if mine else part
-
-        result = rebuilt(core, changed)
-        if not applied:
-            raise CannotSettle("It limits the size of something that it does not measure.")
-        return result
-
-    def _placed(self, core: Any, place: m.InPart) -> Any:
-        def changed(part: Any) -> Any:
-            if isinstance(part, a.ShareAsked):
-                if part.of_image:
-                    self.notes.append(f"The percentage is of the {place.part} part, not of the whole image.")
-                return m.Share(before_pick(part.part, place), place)
-            if isinstance(part, m.ImageFact):
-                raise CannotSettle("Facts about the image are about the whole image.")
-            if isinstance(part, m.Thing):
-                return before_pick(part, place)
-            return part if isinstance(part, STEPS) else None
-
-        return rebuilt(core, changed)
-
-    def _assumed(self, core: Any, assumption: Assumption) -> Any:
-        def changed(part: Any) -> Any:
-            if isinstance(part, m.Power):
-                return replace(
-                    part,
-                    irradiance=assumption.irradiance or part.irradiance,
-                    efficiency=assumption.efficiency or part.efficiency,
-                )
-            return None
-
-        if not any(isinstance(part, m.Power) for part in parts_in(core)):
-            raise CannotSettle("It gives constants of solar power, but asks for something else.")
-        return rebuilt(core, changed)
 
     # ------------------------------------------------------------------ what is measured
     def _resolved(self, node: Any) -> Any:
         """The answer with every open choice made."""
-        handler = {
+        handlers: dict[type, Callable[[Any], Any]] = {
             a.ShareAsked: self._share, a.ComparedAsked: self._compared, a.RatioAsked: self._ratio,
             a.ChoiceAsked: self._choice, a.Dominant: self._dominant, a.SideAsked: self._side,
             a.WhereAsked: self._where, a.Between: self._between, a.DensityAsked: self._density, a.Bare: self._bare,
-        }.get(type(node))  # fmt: skip
-        if handler:
-            return handler(node)
+        }  # fmt: skip
+        if type(node) in handlers:
+            return handlers[type(node)](node)
         if isinstance(node, m.AllOf | m.AnyOf):
             return type(node)(tuple(self._resolved(claim) for claim in node.claims))
         if isinstance(node, m.Several):
@@ -248,12 +99,12 @@ class Settler:
             return self._share(a.ShareAsked(operand, of_image=True))
         if amount.unit == "":
             return m.Count(operand)
-        raise CannotSettle(f"It does not say what of it is to be compared with {amount.said}.")
+        raise Unsettled(f"It does not say what of it is to be compared with {amount.said}.")
 
     def _check_units(self, measure: Any, amount: m.Amount) -> None:
         """Refuse what cannot be compared, such as a distance with hectares."""
         if amount.unit not in UNIT_OF.get(type(measure), (amount.unit,)):
-            raise CannotSettle(f"{amount.said} is not a limit for what is measured.")
+            raise Unsettled(f"{amount.said} is not a limit for what is measured.")
 
     def _alike(self, operands: Sequence[Any], *, more: bool) -> list[Any]:
         """Operands measured in the same way."""
@@ -266,7 +117,7 @@ class Settler:
         found = iter(measures)
         alike = [next(found) if not isinstance(operand, m.Thing) else like(sample, operand) for operand in operands]
         if len({_dimension(measure) for measure in alike}) > 1:
-            raise CannotSettle("It compares different kinds of measurements.")
+            raise Unsettled("It compares different kinds of measurements.")
         return alike
 
     def _kind_of(self, things: Sequence[m.Thing], *, more: bool) -> type[m.Count] | type[m.Area]:
@@ -288,12 +139,12 @@ class Settler:
         measures = self._alike(asked.operands, more=asked.more)
         things = [next(things_in(measure), THEY) for measure in measures]
         if not all(thing.classes for thing in things):
-            raise CannotSettle("It compares something that is no class.")
+            raise Unsettled("It compares something that is no class.")
         names = tuple(" and ".join(name for word in thing.classes for name in word.names) for thing in things)
         if len(set(names)) < len(names):
             names = tuple(_place_name(thing) or name for thing, name in zip(things, names, strict=True))
         if len(set(names)) < len(names):
-            raise CannotSettle("What it compares has the same name.")
+            raise Unsettled("What it compares has the same name.")
         return m.Choice(names, tuple(measures), asked.most)
 
     def _dominant(self, asked: a.Dominant) -> m.Choice:
@@ -314,13 +165,13 @@ class Settler:
     def _parts(self, word: str) -> tuple[str, ...]:
         if word.rstrip("s") in ("quadrant", "quarter", "corner"):
             return _QUADRANTS
-        raise CannotSettle('It does not say which halves, such as "the northern or the southern half".')
+        raise Unsettled('It does not say which halves, such as "the northern or the southern half".')
 
     def _where(self, asked: a.WhereAsked) -> m.Claim:
         sizes = [step for step in asked.conditions if isinstance(step, m.Size)]
         thing = asked.thing
         if sizes and (len(sizes) < len(asked.conditions) or (thing.countable and not thing.picked)):
-            raise CannotSettle('It could mean any of them or all of them; say "is any" or "are all".')
+            raise Unsettled('It could mean any of them or all of them; say "is any" or "are all".')
         if sizes:
             claims = [claim for size in sizes for claim in _size_claims(thing, size)]
             return claims[0] if len(claims) == 1 else m.AllOf(tuple(claims))
@@ -331,7 +182,7 @@ class Settler:
     def _bare(self, asked: a.Bare) -> m.Area:
         if _dimension_of_unit(self.unit or "") in ("area", "pixels", "share") or asked.thing.areal:
             return m.Area(asked.thing)
-        raise CannotSettle("It does not say what to measure: a number, an area, a share, a distance.")
+        raise Unsettled("It does not say what to measure: a number, an area, a share, a distance.")
 
     def _between(self, asked: a.Between) -> m.AllOf:
         return m.AllOf((self._compared(asked.low), self._compared(asked.high)))
@@ -344,7 +195,7 @@ class Settler:
     # ------------------------------------------------------------------ the unit asked for
     def _in_unit(self, answer: Any) -> Any:
         if self.unit is not None and isinstance(answer, CLAIMS):
-            raise CannotSettle("It asks for a unit, but for yes or no.")
+            raise Unsettled("It asks for a unit, but for yes or no.")
         if isinstance(answer, m.Ratio) and _dimension_of_unit(self.unit or "") == "area" and _is_plain_ratio(answer):
             self.unit = None  # "for every hectare of A how many hectares of B"
         if self.unit == "percent" and isinstance(answer, m.Area):
@@ -387,84 +238,11 @@ def like(sample: Any, thing: m.Thing) -> Any:
         return m.Perimeter(thing)
     if isinstance(sample, m.AreaStatistic):
         return m.Area(thing)
-    raise CannotSettle("It compares different kinds of measurements.")
-
-
-def before_pick(thing: m.Thing, *steps: Any) -> m.Thing:
-    """A thing with steps that apply before anything is picked of it."""
-    at = next((i for i, step in enumerate(thing.steps) if isinstance(step, m.Pick)), len(thing.steps))
-    return replace(thing, steps=(*thing.steps[:at], *steps, *thing.steps[at:]))
-
-
-def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
-    """A tree with parts replaced: `change` gives the replacement of a part, or None to look inside it."""
-    if isinstance(node, tuple):
-        return tuple(rebuilt(part, change) for part in node)
-    if not is_dataclass(node) or isinstance(node, type):
-        return node
-    changed = change(node)
-    if changed is not None:
-        return changed
-    parts = {entry.name: rebuilt(getattr(node, entry.name), change) for entry in fields(node)}
-    return replace(node, **parts)
-
-
-def parts_in(node: Any) -> Iterator[Any]:
-    """Every part of a tree, the tree itself first."""
-    yield node
-    if isinstance(node, tuple):
-        for part in node:
-            yield from parts_in(part)
-    elif is_dataclass(node) and not isinstance(node, type):
-        for entry in fields(node):
-            yield from parts_in(getattr(node, entry.name))
-
-
-def all_things_in(node: Any) -> Iterator[m.Thing]:
-    """Every thing of a tree, targets of distances included."""
-    return (part for part in parts_in(node) if isinstance(part, m.Thing))
-
-
-def things_in(node: Any) -> Iterator[m.Thing]:
-    """The things that are measured, in order; not what they are near to."""
-    if isinstance(node, m.Thing):
-        yield node
-    elif isinstance(node, tuple):
-        for part in node:
-            yield from things_in(part)
-    elif is_dataclass(node) and not isinstance(node, (type, *STEPS)):
-        for entry in fields(node):
-            yield from things_in(getattr(node, entry.name))
-
-
-def _before_picks(steps: Sequence[Any]) -> tuple[Any, ...]:
-    at = next((i for i, step in enumerate(steps) if isinstance(step, m.Pick)), len(steps))
-    return tuple(steps[:at])
-
-
-def _same_as(part: Any, itself: m.Thing) -> Any:
-    if isinstance(part, m.Thing) and part.pronoun == "same":
-        return replace(itself, steps=(*itself.steps, *part.steps))
-    return None
-
-
-def _elided(part: Any, before: m.Thing | None) -> Any:
-    """The class just named, without what was said of it, for a class left out."""
-    if isinstance(part, m.Thing) and part.pronoun == "elided" and before is not None:
-        return replace(before, steps=part.steps)
-    return None
-
-
-def _is_they(thing: m.Thing) -> bool:
-    return thing.pronoun != ""
-
-
-def _names(words: Sequence[m.ClassWord]) -> set[str]:
-    return {name for word in words for name in word.names}
+    raise Unsettled("It compares different kinds of measurements.")
 
 
 def _parts_taken_off(operand: Any, parts: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
-    """ "more buildings, the northern or the southern half": the halves are not a condition of the buildings."""
+    """In "more buildings, the northern or the southern half" the halves are no condition of the buildings."""
     if isinstance(operand, m.Thing) and operand.steps and isinstance(operand.steps[-1], m.EitherOf):
         named = [step.part for option in operand.steps[-1].options for step in option if isinstance(step, m.InPart)]
         if len(named) == 2 and not parts:
@@ -501,8 +279,6 @@ def _dimension(measure: Any) -> str:
 
 
 def _dimension_of_unit(key: str) -> str:
-    from swath.agent.offline.numbers import units
-
     return units()[key].dimension if key in units() else ""
 
 

@@ -11,20 +11,22 @@ from swath.agent.offline.words import Word
 _SHORTEST = 4
 _MOST_MENDED = 4
 # Common words one letter away from a class or a keyword; mending them would change the meaning.
-_OTHER_WORDS = frozenset(
+_EVERYDAY = (
     "horse horses mouse hose hoses race races food foods rod rods load loads toad broad board boards read reads pole "
-    "poles poll polls tool tools cool foot hoof proof root roots boot boots late cake lane like lack cat cats care card "
-    "cards farm firm form forms free tree three threat there where were their here seen rover liver diver rivet plane "
-    "plant plants place plate plates plain hours hour louse rouse rose roses nose lost most post cost coast least beast "
-    "lead read dead bead head land lands hand sand band wind winds bind mind find kind line lines mine mines fine pine "
-    "cover lover mover never fever lever level sever water waiter wader later layer layers player wood food mood hood "
-    "good gold field fields yield shield build built guild guilty buildup area arena aria park parks bark dark mark part "
-    "city pity story store stores score shore share shape shade stone stones storm street strict stream strong strange "
-    "village villages college bridge ridge fridge money honey many more mere mare mass miss moss boss loss "
-    "what that than then them this thus those these house houses will well wall walls tall ball call fall full dull null "
-    "roof room rooms roam foam loan soil coil boil toil foil sail said salt silt ship shop chip chin thin think drink "
-    "bush push rush crush crash trash track truck trick brick crop drop prop shop stop step steps stem item".split()
+    "poles poll polls tool tools cool foot hoof proof root roots boot boots late cake lane like lack cat cats care "
+    "card cards farm firm form forms free tree three threat there where were their here seen rover liver diver rivet "
+    "plane plant plants place plate plates plain hours hour louse rouse rose roses nose lost most post cost coast "
+    "least beast lead read dead bead head land lands hand sand band wind winds bind mind find kind line lines mine "
+    "mines fine pine cover lover mover never fever lever level sever water waiter wader later layer layers player "
+    "wood food mood hood good gold field fields yield shield build built guild guilty buildup area arena aria park "
+    "parks bark dark mark part city pity story store stores score shore share shape shade stone stones storm street "
+    "strict stream strong strange village villages college bridge ridge fridge money honey many more mere mare mass "
+    "miss moss boss loss what that than then them this thus those these house houses will well wall walls tall ball "
+    "call fall full dull null roof room rooms roam foam loan soil coil boil toil foil sail said salt silt ship shop "
+    "chip chin thin think drink bush push rush crush crash trash track truck trick brick crop drop prop shop stop "
+    "step steps stem item"
 )
+_OTHER_WORDS = frozenset(_EVERYDAY.split())
 
 
 def mended(words: Iterable[Word], known: Collection[str], likely: Collection[str]) -> tuple[list[Word], list[str]]:

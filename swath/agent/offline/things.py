@@ -1,4 +1,8 @@
-"""From the parse tree to the meaning: one method per rule of `grammar.lark` that leaves a node."""
+"""From the parse tree to the meaning: things and the clauses around a question.
+
+One method per rule of `grammar.lark` that leaves a node; `steps.py`, `measures.py`, `claims.py` and `answers.py` go on.
+"""
+# ruff: noqa: D102 -- a method reads the rule of its name in grammar.lark, which says what it is
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from lark import Token, Transformer
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline.pieces import Piece
+from swath.agent.offline.unsettled import Unsettled
 
 _OPERATORS: dict[str, m.Operator] = {
     "OVER": ">", "over": ">", "UNDER": "<", "under": "<", "ATLEAST": ">=", "ATMOST": "<=", "EXACTLY": "==",
@@ -64,21 +69,9 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Vague:
-    """ "near" without a distance."""
+    """A "near" without a distance."""
 
     words: str
-
-
-class Unclear(Exception):
-    """The words fit two measurements, and neither is the likelier one.
-
-    Attributes:
-        why: one sentence, with what to ask instead.
-    """
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
 
 
 def piece(token: Any) -> Piece:
@@ -205,7 +198,7 @@ class ThingReader(Transformer[Token, Any]):
 
     def _by_distance(self, children: list[Any], which: Any) -> m.Thing:
         if len(things(children)) != 2:
-            raise Unclear(f"It is not clear what has to be {which}: name one class.")
+            raise Unsettled(f"It is not clear what has to be {which}: name one class.")
         thing, target = things(children)
         return replace(thing, regions=True).having(*steps(children), m.Pick(which, 1, target))
 
@@ -259,10 +252,10 @@ class ThingReader(Transformer[Token, Any]):
         return steps(children)
 
     def mods_or(self, children: list[Any]) -> tuple[Any, ...]:
-        return (m.EitherOf((_several(children[0]), _several(children[-1]))),)
+        return (m.EitherOf((listed_steps(children[0]), listed_steps(children[-1]))),)
 
     def conds_or(self, children: list[Any]) -> tuple[Any, ...]:
-        return (m.EitherOf((_several(children[0]), _several(children[-1]))),)
+        return (m.EitherOf((listed_steps(children[0]), listed_steps(children[-1]))),)
 
     def opposite(self, children: list[Any]) -> tuple[Any, ...]:
         return tuple(m.Not(step) for step in steps(children))
@@ -286,125 +279,13 @@ class ThingReader(Transformer[Token, Any]):
         return steps(children)
 
     def conds_not(self, children: list[Any]) -> tuple[Any, ...]:
-        return (*_several(children[0]), *_denied(_several(children[-1])))
+        return (*listed_steps(children[0]), *_denied(listed_steps(children[-1])))
 
     def over(self, children: list[Any]) -> _Operator:
         return _Operator("over")
 
     def under(self, children: list[Any]) -> _Operator:
         return _Operator("under")
-
-
-class StepReader(ThingReader):
-    """Sizes, distances, places."""
-
-    def size(self, children: list[Any]) -> m.Size:
-        return m.Size(*bounds(operator(children), values(children, "QAREA", "QPX")[0]))
-
-    def size_between(self, children: list[Any]) -> m.Size:
-        low, high = values(children, "QAREA", "QPX")
-        return m.Size(m.Bound(low, True), m.Bound(high, True))
-
-    def size_at_least(self, children: list[Any]) -> m.Size:
-        return m.Size(low=m.Bound(values(children, "QAREA", "QPX")[0], True))
-
-    def size_at_most(self, children: list[Any]) -> m.Size:
-        return m.Size(high=m.Bound(values(children, "QAREA", "QPX")[0], True))
-
-    def size_by(self, children: list[Any]) -> m.Size:
-        limit = next(child for child in children if isinstance(child, m.Thing | m.AreaStatistic))
-        return m.Size(*bounds(operator(children), m.Area(limit) if isinstance(limit, m.Thing) else limit))
-
-    def size_by_mean(self, children: list[Any]) -> m.Size:
-        return m.Size(*bounds(operator(children), m.AreaStatistic(SAME, values(children, "STATISTIC")[0])))
-
-    def near(self, children: list[Any]) -> Any:
-        return self._near(children, "<=")
-
-    near_turned = near_at_most = having_near = near
-
-    def _near(self, children: list[Any], sign: m.Operator) -> Any:
-        targets = [child for child in children if isinstance(child, m.Thing | m.EitherOf | tuple)] or [THEY]
-        low, high = bounds(sign, values(children, "QLEN")[0])
-        if isinstance(targets[0], tuple):
-            return tuple(m.Near(target, low, high) for target in targets[0])
-        return m.Near(targets[0], low, high)
-
-    def near_op(self, children: list[Any]) -> Any:
-        return self._near(children, operator(children))
-
-    near_turned_op = near_op
-
-    def near_closer(self, children: list[Any]) -> Any:
-        return self._near(children, "<")
-
-    def near_beyond(self, children: list[Any]) -> Any:
-        return self._near(children, ">")
-
-    lacking_near = near_beyond
-
-    def near_at_least(self, children: list[Any]) -> Any:
-        return self._near(children, ">=")
-
-    def near_between(self, children: list[Any]) -> Any:
-        low, high = values(children, "QLEN")
-        target = next(child for child in children if isinstance(child, m.Thing | tuple))
-        targets = target if isinstance(target, tuple) else (target,)
-        return tuple(m.Near(one, m.Bound(low, True), m.Bound(high, True)) for one in targets)
-
-    def near_vague(self, children: list[Any]) -> Vague:
-        return Vague(piece(children[0]).text)
-
-    def touching(self, children: list[Any]) -> Any:
-        return _for_each(children[-1], m.Touching)
-
-    def inside(self, children: list[Any]) -> Any:
-        return _for_each(children[-1], m.Inside)
-
-    def inside_sized(self, children: list[Any]) -> m.Inside:
-        return m.Inside(SAME.having(*steps(children)))
-
-    def place(self, children: list[Any]) -> m.InPart:
-        return m.InPart(values(children, "PART")[0])
-
-    def risk(self, children: list[Any]) -> Any:
-        near = steps(children)
-        return near if near else Vague(piece(children[0]).text)
-
-    def risk_within(self, children: list[Any]) -> Any:
-        return Risk(piece(children[0]).value, values(children, "QLEN")[0])
-
-    def target(self, children: list[Any]) -> m.Thing:
-        words = next(child for child in children if isinstance(child, Classes))
-        return m.Thing(words.words, regions=True).having(*steps(children))
-
-    def target_picked(self, children: list[Any]) -> m.Thing:
-        pick = next(child for child in children if isinstance(child, m.Pick))
-        return self.target(children).having(pick)
-
-    def target_all(self, children: list[Any]) -> tuple[m.Thing, ...]:
-        words = next(child for child in children if isinstance(child, Classes))
-        return tuple(m.Thing((word,), regions=True).having(*steps(children)) for word in words.words)
-
-    def target_they(self, children: list[Any]) -> m.Thing:
-        return THEY
-
-    def target_sizes(self, children: list[Any]) -> tuple[Any, ...]:
-        return steps(children)
-
-    def classes_or(self, children: list[Any]) -> Classes:
-        return self.classes(children)
-
-    def classes_and(self, children: list[Any]) -> Classes:
-        return self.classes(children)
-
-
-@dataclass(frozen=True)
-class Risk:
-    """At risk within a distance; the target follows from the risk and the scene."""
-
-    kind: str
-    distance: m.Amount
 
 
 def _complement(bound: m.Bound | None) -> m.Bound | None:
@@ -420,7 +301,8 @@ def _distinct(words: Sequence[m.ClassWord]) -> tuple[m.ClassWord, ...]:
     return tuple(kept.values())
 
 
-def _several(child: Any) -> tuple[Any, ...]:
+def listed_steps(child: Any) -> tuple[Any, ...]:
+    """One step or several as a tuple."""
     return steps([child])
 
 
@@ -429,7 +311,3 @@ def _denied(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(conditions) == 1:
         return (m.Not(conditions[0]),)
     return (m.EitherOf(tuple((m.Not(condition),) for condition in conditions)),)
-
-
-def _for_each(target: Any, make: Any) -> Any:
-    return tuple(make(one) for one in target) if isinstance(target, tuple) else make(target)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from swath.agent.offline.words import Word, without_accents
 
@@ -104,9 +105,9 @@ def unit_by_words() -> Mapping[tuple[str, ...], Unit]:
 
 
 @cache
-def _unit_table() -> Mapping[str, Mapping[str, object]]:
+def _unit_table() -> Mapping[str, Mapping[str, Any]]:
     text = resources.files("swath.agent.offline").joinpath("units.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)  # type: ignore[return-value]
+    return tomllib.loads(text)
 
 
 def number_words() -> frozenset[str]:
@@ -191,7 +192,7 @@ def _digit_fraction(words: Sequence[Word], at: int) -> tuple[Decimal, int] | Non
 
 
 def _fraction(words: Sequence[Word], at: int) -> tuple[Decimal, int] | None:
-    """ "1/4", "a third", "two thirds", "half", "half of", "a quarter of a": the value and the words taken."""
+    """The value and the words taken of "1/4", "a third", "two thirds", "half", "half of", "a quarter of a"."""
     digits = _digit_fraction(words, at)
     if digits:
         return digits
@@ -234,7 +235,7 @@ def _links(words: Sequence[Word], at: int, fraction: bool) -> list[int]:
 
 
 def _one_unit(words: Sequence[Word], at: int) -> tuple[Quantity, int] | None:
-    """ "a hectare", "an acre": one of it, where the unit is written out."""
+    """One of a unit that is written out: "a hectare", "an acre"."""
     if words[at].text in _ARTICLES:
         unit = unit_at(words, at + 1)
         if unit and len(words[at + 1].text) > 3:
@@ -243,7 +244,7 @@ def _one_unit(words: Sequence[Word], at: int) -> tuple[Quantity, int] | None:
 
 
 def ordinal_at(words: Sequence[Word], at: int) -> tuple[int, int] | None:
-    """ "second", "2nd", "third": which one, and the words taken."""
+    """Which one "second", "2nd" or "third" is, and the words taken."""
     word = words[at]
     if word.text in _ORDINALS:
         return _ORDINALS[word.text], 1

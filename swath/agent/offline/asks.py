@@ -1,0 +1,116 @@
+"""What a question asks, as far as its words go: what is still to be chosen is settled in `settle.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from swath.agent.offline import meaning as m
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A question as read, before what was left open is settled."""
+
+    leads: tuple[Any, ...]
+    core: Any
+    tails: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class ShareAsked:
+    """A share whose whole depends on the words around it.
+
+    Attributes:
+        part: what it is the share of, with all its steps.
+        of_image: whether the image was named as the whole.
+    """
+
+    part: m.Thing
+    of_image: bool
+
+
+@dataclass(frozen=True)
+class SideAsked:
+    """Which half or quadrant has most."""
+
+    word: str
+    operand: Any
+    parts: tuple[str, ...]
+    most: bool
+
+
+@dataclass(frozen=True)
+class Dominant:
+    """The class that covers most, or least."""
+
+    most: bool
+
+
+@dataclass(frozen=True)
+class ChoiceAsked:
+    """Which of several operands is most (or least); `more` where the word was "more", not "larger"."""
+
+    operands: tuple[Any, ...]
+    most: bool
+    more: bool
+
+
+@dataclass(frozen=True)
+class ComparedAsked:
+    """Two operands, or one and an amount, whose measure is still to be chosen."""
+
+    operands: tuple[Any, ...]
+    operator: m.Operator
+    amount: m.Amount | None = None
+    factor: Decimal | None = None
+    more: bool = False
+
+
+@dataclass(frozen=True)
+class RatioAsked:
+    """A ratio or a difference of two operands whose measure is still to be chosen."""
+
+    operands: tuple[Any, ...]
+    difference: bool = False
+    more: bool = False
+    absolute: bool = False
+
+
+@dataclass(frozen=True)
+class WhereAsked:
+    """Such as "is the forest within 50 m of water", "is the largest lake larger than 2 ha"."""
+
+    thing: m.Thing
+    conditions: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Per:
+    """Such as "per hectare"."""
+
+    unit: str
+
+
+@dataclass(frozen=True)
+class DensityAsked:
+    """A density and the unit of area that it is per."""
+
+    density: m.Density
+    per: str | None
+
+
+@dataclass(frozen=True)
+class Bare:
+    """A thing and nothing else; the unit asked for says what is measured."""
+
+    thing: m.Thing
+
+
+@dataclass(frozen=True)
+class Between:
+    """Both ends of a range."""
+
+    low: ComparedAsked
+    high: ComparedAsked

@@ -1,0 +1,170 @@
+"""From the parse tree to the meaning: what is true or false."""
+# ruff: noqa: D102 -- a method reads the rule of its name in grammar.lark, which says what it is
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from lark import Token
+
+from swath.agent.offline import meaning as m
+from swath.agent.offline.asks import Between, ComparedAsked, ShareAsked, WhereAsked
+from swath.agent.offline.measures import NumberReader, here_and_there, operands_in
+from swath.agent.offline.things import THEY, has, operator, piece, steps, things, values
+
+
+class ClaimReader(NumberReader):
+    """Yes or no."""
+
+    def exists(self, children: list[Any]) -> m.Exists:
+        return m.Exists(things(children)[0].having(*steps(children)))
+
+    def exists_where(self, children: list[Any]) -> WhereAsked:
+        return WhereAsked(things(children)[0], steps(children))
+
+    def exists_they(self, children: list[Any]) -> m.Exists:
+        return m.Exists(THEY.having(*steps(children)))
+
+    def alone(self, children: list[Any]) -> m.Exists:
+        return m.Exists(things(children)[0].having(*steps(children)))
+
+    def alone_not(self, children: list[Any]) -> m.Denied:
+        return m.Denied(self.alone(children))
+
+    def exists_all(self, children: list[Any]) -> m.AllOf:
+        return m.AllOf(_claims(children))
+
+    def exists_any(self, children: list[Any]) -> m.AnyOf:
+        return m.AnyOf(_claims(children))
+
+    def absent(self, children: list[Any]) -> m.Denied:
+        return m.Denied(self.exists(children))
+
+    def absent_all(self, children: list[Any]) -> m.AllOf:
+        return m.AllOf(tuple(m.Denied(claim) for claim in _claims(children)))
+
+    def for_all(self, children: list[Any]) -> m.Compared:
+        thing = things(children)[0]
+        kept = thing.having(*steps(children))
+        if thing.countable or all(word.single for word in thing.classes):
+            return m.Compared(m.Count(kept), "==", m.Count(thing))
+        return m.Compared(m.Area(kept, in_pixels=True), "==", m.Area(thing, in_pixels=True))
+
+    def for_most(self, children: list[Any]) -> m.Compared:
+        return m.Compared(self.share_of(children), ">", m.Amount(Decimal(50), "percent"))
+
+    def compared(self, children: list[Any]) -> ComparedAsked:
+        return ComparedAsked(operands_in(children), operator(children))
+
+    def more(self, children: list[Any]) -> ComparedAsked:
+        return ComparedAsked(operands_in(children), ">", more=True)
+
+    def less(self, children: list[Any]) -> ComparedAsked:
+        return ComparedAsked(operands_in(children), "<", more=True)
+
+    def more_where(self, children: list[Any]) -> ComparedAsked:
+        return self._where(children, ">")
+
+    def less_where(self, children: list[Any]) -> ComparedAsked:
+        return self._where(children, "<")
+
+    def _where(self, children: list[Any], sign: m.Operator) -> ComparedAsked:
+        """Such as "more water in the north than in the south"."""
+        return ComparedAsked(here_and_there(children), sign, more=True)
+
+    def at_least(self, children: list[Any]) -> ComparedAsked:
+        return ComparedAsked(operands_in(children), ">=", more=True)
+
+    def times(self, children: list[Any]) -> ComparedAsked:
+        return ComparedAsked(operands_in(children), ">=", factor=values(children, "TIMESNUM")[0], more=True)
+
+    def times_op(self, children: list[Any]) -> ComparedAsked:
+        return ComparedAsked(operands_in(children), operator(children), factor=values(children, "TIMESNUM")[0])
+
+    def compared_amount(self, children: list[Any]) -> ComparedAsked:
+        return ComparedAsked(operands_in(children), operator(children), _amount(children))
+
+    def compared_at_least(self, children: list[Any]) -> ComparedAsked:
+        return ComparedAsked(operands_in(children), ">=", _amount(children))
+
+    def compared_between(self, children: list[Any]) -> Between:
+        low, high = [child for child in children if isinstance(child, m.Amount)]
+        operands = operands_in(children)
+        return Between(ComparedAsked(operands, ">=", low), ComparedAsked(operands, "<=", high))
+
+    def amount(self, children: list[Any]) -> m.Amount:
+        value: m.Amount = piece(children[0]).value
+        return value
+
+    def counted(self, children: list[Any]) -> m.Compared:
+        return self._counted(children, operator(children), values(children, "NUM")[0])
+
+    def counted_at_least(self, children: list[Any]) -> m.Compared:
+        return self._counted(children, ">=", values(children, "NUM")[0])
+
+    def counted_exactly(self, children: list[Any]) -> m.Compared:
+        return self._counted(children, "==", values(children, "NUM")[0])
+
+    def counted_between(self, children: list[Any]) -> m.AllOf:
+        low, high = values(children, "NUM")
+        return m.AllOf((self._counted(children, ">=", low), self._counted(children, "<=", high)))
+
+    def counted_range(self, children: list[Any]) -> m.AllOf:
+        at = next(i for i, child in enumerate(children) if isinstance(child, Token) and child.type == "AND")
+        low, high = values(children, "NUM")
+        rest = [child for child in children if isinstance(child, m.Thing | tuple)]
+        first = self._counted(rest, operator(children[:at]), low)
+        return m.AllOf((first, self._counted(rest, operator(children[at:]), high)))
+
+    def counted_several(self, children: list[Any]) -> m.Compared:
+        return self._counted(children, ">", m.Amount(Decimal(1), ""))
+
+    def counted_single(self, children: list[Any]) -> m.Compared:
+        return self._counted(children, "==", m.Amount(Decimal(1), ""))
+
+    def _counted(self, children: list[Any], sign: m.Operator, number: m.Amount) -> m.Compared:
+        return m.Compared(m.Count(things(children)[0].having(*steps(children))), sign, number)
+
+    def area_claim(self, children: list[Any]) -> m.Compared:
+        area = m.Area(things(children)[0].having(*steps(children)))
+        return m.Compared(area, operator(children), values(children, "QAREA")[0])
+
+    def share_claim(self, children: list[Any]) -> ComparedAsked:
+        share = ShareAsked(things(children)[0], of_image=has(children, "IMAGE"))
+        return ComparedAsked((share,), operator(children), values(children, "QPCT")[0])
+
+    def share_claim_at_least(self, children: list[Any]) -> ComparedAsked:
+        share = ShareAsked(things(children)[0], of_image=has(children, "IMAGE"))
+        return ComparedAsked((share,), ">=", values(children, "QPCT")[0])
+
+    def share_part_claim(self, children: list[Any]) -> m.Compared:
+        return m.Compared(self.share_part(children), operator(children), values(children, "QPCT")[0])
+
+    def share_of_claim(self, children: list[Any]) -> m.Compared:
+        return m.Compared(self.share_of(children), operator(children), values(children, "QPCT")[0])
+
+    def mostly(self, children: list[Any]) -> ComparedAsked:
+        share = ShareAsked(things(children)[0], of_image=True)
+        return ComparedAsked((share,), ">", m.Amount(Decimal(50), "percent"))
+
+    def area_claim_there(self, children: list[Any]) -> m.Compared:
+        return self.area_claim(children)
+
+    def power_claim(self, children: list[Any]) -> m.Compared:
+        return m.Compared(m.Power(things(children)[0]), operator(children), values(children, "QPOW")[0])
+
+    def connected(self, children: list[Any]) -> m.Connected:
+        return m.Connected(things(children)[0])
+
+    def fragmented(self, children: list[Any]) -> m.Denied:
+        return m.Denied(m.Connected(things(children)[0]))
+
+
+def _amount(children: Sequence[Any]) -> m.Amount:
+    return next(child for child in children if isinstance(child, m.Amount))
+
+
+def _claims(children: Sequence[Any]) -> tuple[m.Claim, ...]:
+    return tuple(child for child in children if isinstance(child, m.Exists | m.Denied))

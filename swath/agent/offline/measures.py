@@ -1,0 +1,254 @@
+"""From the parse tree to the meaning: numbers."""
+# ruff: noqa: D102 -- a method reads the rule of its name in grammar.lark, which says what it is
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from lark import Token
+
+from swath.agent.offline import meaning as m
+from swath.agent.offline.asks import DensityAsked, Per, RatioAsked, ShareAsked
+from swath.agent.offline.steps import StepReader
+from swath.agent.offline.things import ELIDED, EVERYTHING, SAME, THEY, has, steps, things, values
+from swath.agent.offline.unsettled import Unsettled
+
+
+class NumberReader(StepReader):
+    """Numbers."""
+
+    def count(self, children: list[Any]) -> m.Count:
+        return m.Count(things(children)[0].having(*steps(children)))
+
+    def count_they(self, children: list[Any]) -> m.Count:
+        return m.Count((THEY if has(children, "THEY") else ELIDED).having(*steps(children)))
+
+    def area(self, children: list[Any]) -> m.Area:
+        return m.Area(things(children)[0].having(*steps(children)))
+
+    def how_big(self, children: list[Any]) -> m.Area:
+        thing = things(children)[0].having(*steps(children))
+        if thing.countable and not thing.picked:
+            raise Unsettled(
+                "Their size could be all of it together or the average; ask for the total or for the average."
+            )
+        return m.Area(thing)
+
+    def area_only(self, children: list[Any]) -> m.Area:
+        return m.Area(things(children)[0])
+
+    def area_where(self, children: list[Any]) -> m.Area:
+        return m.Area(replace(EVERYTHING, areal=True).having(*steps(children)))
+
+    def area_they(self, children: list[Any]) -> m.Area:
+        return m.Area(THEY.having(*steps(children)))
+
+    def share(self, children: list[Any]) -> ShareAsked:
+        return ShareAsked(things(children)[0], of_image=has(children, "IMAGE"))
+
+    def share_there(self, children: list[Any]) -> m.Share:
+        there = steps(children)
+        return m.Share(things(children)[0].having(*there), EVERYTHING.having(*there))
+
+    def share_image(self, children: list[Any]) -> ShareAsked:
+        return ShareAsked(things(children)[0], of_image=True)
+
+    def share_where(self, children: list[Any]) -> ShareAsked:
+        return ShareAsked(EVERYTHING.having(*steps(children)), of_image=True)
+
+    def share_part(self, children: list[Any]) -> m.Share:
+        part = m.InPart(values(children, "PART")[0])
+        return m.Share(things(children)[0].having(part), part)
+
+    def share_of(self, children: list[Any]) -> m.Share:
+        whole = things(children)[0]
+        by_count = whole.countable and not whole.areal and not whole.picked
+        return m.Share(whole.having(*steps(children)), whole, by_count)
+
+    def share_in(self, children: list[Any]) -> m.Share:
+        whole, place = things(children)
+        return m.Share(whole.having(m.Inside(place)), whole)
+
+    def share_they(self, children: list[Any]) -> m.Share:
+        return m.Share(THEY.having(*steps(children)), THEY, by_count=not has(children, "AREA"))
+
+    def stat(self, children: list[Any]) -> m.AreaStatistic:
+        return m.AreaStatistic(things(children)[0], values(children, "STATISTIC")[0])
+
+    def stat_they(self, children: list[Any]) -> m.AreaStatistic:
+        return m.AreaStatistic(SAME, values(children, "STATISTIC")[0])
+
+    def perimeter(self, children: list[Any]) -> m.Perimeter:
+        return m.Perimeter(next(iter(things(children)), THEY))
+
+    def distance(self, children: list[Any]) -> m.Distance:
+        a, b = things(children)
+        statistic = next(iter(values(children, "STATISTIC")), None)
+        for thing, other in ((a, b), (b, a)):
+            if FARTHEST in thing.steps:
+                return m.Distance(_without_farthest(thing), _without_farthest(other), "max")
+        return m.Distance(a, b, statistic)
+
+    def distance_they(self, children: list[Any]) -> m.Distance:
+        return m.Distance(THEY, things(children)[0], next(iter(values(children, "STATISTIC")), None))
+
+    def distance_max(self, children: list[Any]) -> m.Distance:
+        a, b = things(children)
+        return m.Distance(a, b, "max")
+
+    def distance_pair(self, children: list[Any]) -> m.Distance:
+        thing = self.picked(children)
+        base = replace(thing, steps=thing.steps[:-1])
+        smallest = thing.steps[-1] == m.Pick("smallest", 2)
+        which: Literal["nth smallest", "nth largest"] = "nth smallest" if smallest else "nth largest"
+        return m.Distance(base.having(m.Pick(which, 1)), base.having(m.Pick(which, 2)))
+
+    def place_thing(self, children: list[Any]) -> m.Thing:
+        return things(children)[0]
+
+    def place_farthest(self, children: list[Any]) -> m.Thing:
+        thing = things(children)[0]
+        return thing.having(FARTHEST)
+
+    def per(self, children: list[Any]) -> Per:
+        return Per(values(children, "AUNIT")[0].key)
+
+    def density(self, children: list[Any]) -> Any:
+        return DensityAsked(m.Density(things(children)[0]), _per(children))
+
+    def density_of(self, children: list[Any]) -> Any:
+        thing, whole = things(children)
+        return DensityAsked(m.Density(thing, whole), _per(children))
+
+    def power(self, children: list[Any]) -> m.Power:
+        return m.Power(things(children)[0])
+
+    def power_plain(self, children: list[Any]) -> m.Power:
+        return m.Power(THEY)
+
+    def image_area(self, children: list[Any]) -> m.ImageFact:
+        return m.ImageFact("area")
+
+    def image_resolution(self, children: list[Any]) -> m.ImageFact:
+        return m.ImageFact("pixel size")
+
+    def image_bands(self, children: list[Any]) -> m.ImageFact:
+        return m.ImageFact("bands")
+
+    def image_width(self, children: list[Any]) -> m.ImageFact:
+        return m.ImageFact("width")
+
+    def image_height(self, children: list[Any]) -> m.ImageFact:
+        return m.ImageFact("height")
+
+    def image_valid(self, children: list[Any]) -> m.ImageFact:
+        return m.ImageFact("valid")
+
+    def image_nodata(self, children: list[Any]) -> m.ImageFact:
+        return m.ImageFact("nodata")
+
+    def operand(self, children: list[Any]) -> Any:
+        return children[0]
+
+    def ratio(self, children: list[Any]) -> RatioAsked:
+        return RatioAsked(operands_in(children), more=has(children, "MORE", "RATIO"))
+
+    def ratio_turned(self, children: list[Any]) -> RatioAsked:
+        a, b = operands_in(children)
+        return RatioAsked((b, a), more=has(children, "LESS"))
+
+    def ratio_areas(self, children: list[Any]) -> m.Ratio:
+        a, b = things(children)
+        return m.Ratio(m.Area(a), m.Area(b))
+
+    def ratio_counts(self, children: list[Any]) -> m.Ratio:
+        a, b = things(children)
+        return m.Ratio(m.Count(a), m.Count(b))
+
+    def ratio_counts_turned(self, children: list[Any]) -> m.Ratio:
+        a, b = things(children)
+        return m.Ratio(m.Count(b), m.Count(a))
+
+    def ratio_per_count(self, children: list[Any]) -> m.Ratio:
+        a, b = things(children)
+        return m.Ratio(m.Area(a), m.Count(b))
+
+    def ratio_per_count_turned(self, children: list[Any]) -> m.Ratio:
+        a, b = things(children)
+        return m.Ratio(m.Area(b), m.Count(a))
+
+    def difference(self, children: list[Any]) -> RatioAsked:
+        absolute = has(children, "DIFFERENCE")
+        return RatioAsked(operands_in(children), difference=True, more=has(children, "MORE"), absolute=absolute)
+
+    def difference_turned(self, children: list[Any]) -> RatioAsked:
+        a, b = operands_in(children)
+        return RatioAsked((b, a), difference=True, more=has(children, "LESS"))
+
+    def difference_shares(self, children: list[Any]) -> m.Difference:
+        a, b = (_as_share(operand) for operand in operands_in(children))
+        return m.Difference(a, b)
+
+    def difference_counts(self, children: list[Any]) -> RatioAsked:
+        a, b = things(children)
+        return RatioAsked((m.Count(a), m.Count(b)), difference=True)
+
+    def difference_where(self, children: list[Any]) -> RatioAsked:
+        return RatioAsked(here_and_there(children), difference=True, more=True)
+
+    def difference_counts_turned(self, children: list[Any]) -> RatioAsked:
+        a, b = things(children)
+        return RatioAsked((m.Count(b), m.Count(a)), difference=True)
+
+
+FARTHEST = m.Pick("farthest")
+"""Marks "the farthest building" in a question for a distance, whose target is the other thing."""
+
+
+@dataclass(frozen=True)
+class Others:
+    """The further operands of a choice."""
+
+    operands: tuple[Any, ...]
+
+
+def _without_farthest(thing: m.Thing) -> m.Thing:
+    return replace(thing, steps=tuple(step for step in thing.steps if step != FARTHEST))
+
+
+def _per(children: Sequence[Any]) -> str | None:
+    return next((child.unit for child in children if isinstance(child, Per)), None)
+
+
+MEASURES = (
+    m.Count, m.Area, m.Share, m.AreaStatistic, m.Perimeter, m.Distance, m.Density, m.Power, m.ImageFact, m.Ratio,
+    m.Difference, m.Times, ShareAsked, RatioAsked, DensityAsked,
+)  # fmt: skip
+
+
+def operands_in(children: Sequence[Any]) -> tuple[Any, ...]:
+    """What is compared: things and measures, in order."""
+    found: list[Any] = []
+    for child in children:
+        if isinstance(child, (m.Thing, *MEASURES)):
+            found.append(child)
+        elif isinstance(child, Others):
+            found += child.operands
+    return tuple(found)
+
+
+def here_and_there(children: Sequence[Any]) -> tuple[m.Thing, m.Thing]:
+    """A thing here and the same thing there."""
+    thing = things(children)[0]
+    *first, second = [child for child in children if not isinstance(child, Token | m.Thing) and steps([child])]
+    return thing.having(*steps(first)), replace(thing, steps=steps([second]))
+
+
+def _as_share(operand: Any) -> m.Share:
+    """An operand as a share of the image."""
+    thing = operand.thing if isinstance(operand, m.Area) else operand
+    if not isinstance(thing, m.Thing):
+        raise Unsettled("It asks for percentage points between things that are no shares.")
+    return m.Share(thing)

@@ -1,0 +1,188 @@
+"""Settles who is meant: pronouns, risks, and the clauses around a question that limit what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from swath.agent.offline import asks as a
+from swath.agent.offline import meaning as m
+from swath.agent.offline.steps import Risk
+from swath.agent.offline.things import THEY, Assumption, Context, Filter, Restated, Vague
+from swath.agent.offline.trees import STEPS, all_things_in, before_pick, parts_in, rebuilt, things_in
+from swath.agent.offline.unsettled import Unsettled
+from swath.segment import vocabulary
+
+_RISKS = {"flood": ("water",), "water access": ("water",), "fire": ("forest", "vegetation")}
+
+
+@dataclass
+class Namer:
+    """Finds out what the things of one question are.
+
+    Attributes:
+        classes: the scene's classes.
+        unit: key of the unit asked for.
+        notes: what was chosen, for people.
+    """
+
+    classes: tuple[str, ...]
+    unit: str | None
+    notes: list[str] = field(default_factory=list)
+    _first: m.Thing | None = None
+
+    def named(self, parsed: a.Parsed) -> Any:
+        """What is asked, with every thing named.
+
+        Raises:
+            Unsettled: a pronoun or a risk stands for nothing, or a distance is missing.
+        """
+        around = (*parsed.leads, *parsed.tails)
+        subject = next((node.thing for node in reversed(around) if isinstance(node, Context)), None)
+        subject = subject or next((node.only for node in around if isinstance(node, Filter) and node.only), None)
+        self._first = next((thing for thing in things_in(parsed.core) if thing.classes), None)
+        core = self._named(parsed.core, subject)
+        for node in around:
+            core = self._surrounded(core, self._named(node, subject))
+        for thing in all_things_in(core):
+            if not thing.classes and not thing.everything:
+                raise Unsettled("It does not say what is to be measured.")
+        return core
+
+    # ------------------------------------------------------------------ who is meant
+    def _named(self, node: Any, subject: m.Thing | None) -> Any:
+        """Pronouns and risks replaced by what they stand for."""
+        if isinstance(node, m.Several):
+            first = self._named(node.measures[0], subject)
+            before = next(things_in(first), subject)
+            others = [rebuilt(other, lambda part: _elided(part, before)) for other in node.measures[1:]]
+            return m.Several((first, *(self._named(other, before) for other in others)))
+        if isinstance(node, m.Power) and _is_they(node.thing) and subject is None:
+            return m.Power(self._of_concept("solar", "solar panels"))
+        if isinstance(node, m.Perimeter) and node.thing == THEY:
+            return m.Perimeter(subject or self._of_concept("water", "water"))
+        return rebuilt(node, lambda part: self._part_named(part, subject))
+
+    def _part_named(self, part: Any, subject: m.Thing | None) -> Any:
+        if isinstance(part, Vague):
+            raise Unsettled(f'"{part.words}" needs a distance, such as "within 100 m of".')
+        if isinstance(part, Risk):
+            return m.Near(self._at_risk(part.kind), high=m.Bound(part.distance, True))
+        if not isinstance(part, m.Thing):
+            return None
+        if _is_they(part):
+            if part.pronoun == "same" and self._first is not None:
+                subject = subject or replace(self._first, steps=_before_picks(self._first.steps))
+            if subject is None:
+                raise Unsettled("It does not say what is to be measured.")
+            return replace(subject, steps=(*subject.steps, *self._steps_named(part.steps, subject, subject)))
+        return replace(part, steps=self._steps_named(part.steps, replace(part, steps=()), subject))
+
+    def _steps_named(self, steps: Sequence[Any], itself: m.Thing, subject: m.Thing | None) -> tuple[Any, ...]:
+        """Steps with "they" as what was named before and "the average one" as one of the thing itself."""
+        own = [rebuilt(step, lambda part: _same_as(part, itself)) for step in steps]
+        return tuple(self._named(step, subject) for step in own)
+
+    def _at_risk(self, kind: str) -> m.Thing:
+        return self._of_concept(*_RISKS[kind])
+
+    def _of_concept(self, *words: str) -> m.Thing:
+        for word in words:
+            names = vocabulary.matches(word, self.classes)
+            if names:
+                return m.Thing((m.ClassWord(names, names[0]),))
+        raise Unsettled(f"The source of classes does not know {words[-1]}.")
+
+    # ------------------------------------------------------------------ clauses around the question
+    def _surrounded(self, core: Any, named: Any) -> Any:
+        if isinstance(named, Filter):
+            only = named.only.classes if named.only and named.only.classes else None
+            return self._applied(core, lambda thing: before_pick(thing, *named.sizes), only, targets=False)
+        if isinstance(named, Restated):
+            sizes = named.thing.steps
+            return self._applied(core, lambda thing: before_pick(thing, *sizes), named.thing.classes, targets=True)
+        if isinstance(named, m.InPart):
+            return self._placed(core, named)
+        if isinstance(named, Assumption):
+            return self._assumed(core, named)
+        return core
+
+    def _applied(
+        self,
+        core: Any,
+        change: Callable[[m.Thing], m.Thing],
+        only: tuple[m.ClassWord, ...] | None,
+        *,
+        targets: bool,
+    ) -> Any:
+        applied: list[m.Thing] = []
+
+        def changed(part: Any) -> Any:
+            if not isinstance(part, m.Thing):
+                return part if isinstance(part, STEPS) and not targets else None
+            mine = only is None or bool(_names(part.classes) & _names(only))
+            if targets:
+                part = replace(part, steps=tuple(rebuilt(step, changed) for step in part.steps))
+            if mine:
+                applied.append(part)
+            return change(part) if mine else part
+
+        result = rebuilt(core, changed)
+        if not applied:
+            raise Unsettled("It limits the size of something that it does not measure.")
+        return result
+
+    def _placed(self, core: Any, place: m.InPart) -> Any:
+        def changed(part: Any) -> Any:
+            if isinstance(part, a.ShareAsked):
+                if part.of_image:
+                    self.notes.append(f"The percentage is of the {place.part} part, not of the whole image.")
+                return m.Share(before_pick(part.part, place), place)
+            if isinstance(part, m.ImageFact):
+                raise Unsettled("Facts about the image are about the whole image.")
+            if isinstance(part, m.Thing):
+                return before_pick(part, place)
+            return part if isinstance(part, STEPS) else None
+
+        return rebuilt(core, changed)
+
+    def _assumed(self, core: Any, assumption: Assumption) -> Any:
+        def changed(part: Any) -> Any:
+            if isinstance(part, m.Power):
+                return replace(
+                    part,
+                    irradiance=assumption.irradiance or part.irradiance,
+                    efficiency=assumption.efficiency or part.efficiency,
+                )
+            return None
+
+        if not any(isinstance(part, m.Power) for part in parts_in(core)):
+            raise Unsettled("It gives constants of solar power, but asks for something else.")
+        return rebuilt(core, changed)
+
+
+def _before_picks(steps: Sequence[Any]) -> tuple[Any, ...]:
+    at = next((i for i, step in enumerate(steps) if isinstance(step, m.Pick)), len(steps))
+    return tuple(steps[:at])
+
+
+def _same_as(part: Any, itself: m.Thing) -> Any:
+    if isinstance(part, m.Thing) and part.pronoun == "same":
+        return replace(itself, steps=(*itself.steps, *part.steps))
+    return None
+
+
+def _elided(part: Any, before: m.Thing | None) -> Any:
+    """The class just named, without what was said of it, for a class left out."""
+    if isinstance(part, m.Thing) and part.pronoun == "elided" and before is not None:
+        return replace(before, steps=part.steps)
+    return None
+
+
+def _is_they(thing: m.Thing) -> bool:
+    return thing.pronoun != ""
+
+
+def _names(words: Sequence[m.ClassWord]) -> set[str]:
+    return {name for word in words for name in word.names}

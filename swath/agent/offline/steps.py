@@ -1,0 +1,126 @@
+"""From the parse tree to the meaning: sizes, distances, places."""
+# ruff: noqa: D102 -- a method reads the rule of its name in grammar.lark, which says what it is
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from swath.agent.offline import meaning as m
+from swath.agent.offline.things import SAME, THEY, Classes, ThingReader, Vague, bounds, operator, piece, steps, values
+
+
+@dataclass(frozen=True)
+class Risk:
+    """At risk within a distance; the target follows from the risk and the scene."""
+
+    kind: str
+    distance: m.Amount
+
+
+class StepReader(ThingReader):
+    """Sizes, distances, places."""
+
+    def size(self, children: list[Any]) -> m.Size:
+        return m.Size(*bounds(operator(children), values(children, "QAREA", "QPX")[0]))
+
+    def size_between(self, children: list[Any]) -> m.Size:
+        low, high = values(children, "QAREA", "QPX")
+        return m.Size(m.Bound(low, True), m.Bound(high, True))
+
+    def size_at_least(self, children: list[Any]) -> m.Size:
+        return m.Size(low=m.Bound(values(children, "QAREA", "QPX")[0], True))
+
+    def size_at_most(self, children: list[Any]) -> m.Size:
+        return m.Size(high=m.Bound(values(children, "QAREA", "QPX")[0], True))
+
+    def size_by(self, children: list[Any]) -> m.Size:
+        limit = next(child for child in children if isinstance(child, m.Thing | m.AreaStatistic))
+        return m.Size(*bounds(operator(children), m.Area(limit) if isinstance(limit, m.Thing) else limit))
+
+    def size_by_mean(self, children: list[Any]) -> m.Size:
+        return m.Size(*bounds(operator(children), m.AreaStatistic(SAME, values(children, "STATISTIC")[0])))
+
+    def near(self, children: list[Any]) -> Any:
+        return self._near(children, "<=")
+
+    near_turned = near_at_most = having_near = near
+
+    def _near(self, children: list[Any], sign: m.Operator) -> Any:
+        targets = [child for child in children if isinstance(child, m.Thing | tuple)] or [THEY]
+        low, high = bounds(sign, values(children, "QLEN")[0])
+        if isinstance(targets[0], tuple):
+            return tuple(m.Near(target, low, high) for target in targets[0])
+        return m.Near(targets[0], low, high)
+
+    def near_op(self, children: list[Any]) -> Any:
+        return self._near(children, operator(children))
+
+    near_turned_op = near_op
+
+    def near_closer(self, children: list[Any]) -> Any:
+        return self._near(children, "<")
+
+    def near_beyond(self, children: list[Any]) -> Any:
+        return self._near(children, ">")
+
+    lacking_near = near_beyond
+
+    def near_at_least(self, children: list[Any]) -> Any:
+        return self._near(children, ">=")
+
+    def near_between(self, children: list[Any]) -> Any:
+        low, high = values(children, "QLEN")
+        target = next(child for child in children if isinstance(child, m.Thing | tuple))
+        targets = target if isinstance(target, tuple) else (target,)
+        return tuple(m.Near(one, m.Bound(low, True), m.Bound(high, True)) for one in targets)
+
+    def near_vague(self, children: list[Any]) -> Vague:
+        return Vague(piece(children[0]).text)
+
+    def touching(self, children: list[Any]) -> Any:
+        return _for_each(children[-1], m.Touching)
+
+    def inside(self, children: list[Any]) -> Any:
+        return _for_each(children[-1], m.Inside)
+
+    def inside_sized(self, children: list[Any]) -> m.Inside:
+        return m.Inside(SAME.having(*steps(children)))
+
+    def place(self, children: list[Any]) -> m.InPart:
+        return m.InPart(values(children, "PART")[0])
+
+    def risk(self, children: list[Any]) -> Any:
+        near = steps(children)
+        return near if near else Vague(piece(children[0]).text)
+
+    def risk_within(self, children: list[Any]) -> Any:
+        return Risk(piece(children[0]).value, values(children, "QLEN")[0])
+
+    def target(self, children: list[Any]) -> m.Thing:
+        words = next(child for child in children if isinstance(child, Classes))
+        return m.Thing(words.words, regions=True).having(*steps(children))
+
+    def target_picked(self, children: list[Any]) -> m.Thing:
+        pick = next(child for child in children if isinstance(child, m.Pick))
+        return self.target(children).having(pick)
+
+    def target_all(self, children: list[Any]) -> tuple[m.Thing, ...]:
+        words = next(child for child in children if isinstance(child, Classes))
+        return tuple(m.Thing((word,), regions=True).having(*steps(children)) for word in words.words)
+
+    def target_they(self, children: list[Any]) -> m.Thing:
+        return THEY
+
+    def target_sizes(self, children: list[Any]) -> tuple[Any, ...]:
+        return steps(children)
+
+    def classes_or(self, children: list[Any]) -> Classes:
+        return self.classes(children)
+
+    def classes_and(self, children: list[Any]) -> Classes:
+        return self.classes(children)
+
+
+def _for_each(target: Any, make: Any) -> Any:
+    return tuple(make(one) for one in target) if isinstance(target, tuple) else make(target)
