@@ -1,0 +1,61 @@
+"""The command line: parse, call, print."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from swath import __version__
+from swath.cli.asking import ask, demo, run
+from swath.cli.looking import doctor, info, segment, tools
+from swath.cli.traces import trace
+from swath.errors import SwathError
+from swath.trace.wording import harmless
+
+
+def main() -> None:
+    """Run the command line; every mistake of a user ends in one sentence and an exit status."""
+    try:
+        sys.exit(swath(standalone_mode=False) or 0)
+    except click.exceptions.Exit as end:
+        sys.exit(end.exit_code)
+    except click.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except SwathError as error:
+        click.echo(f"swath: {harmless(str(error))}", err=True)
+        sys.exit(error.exit_status)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        if os.environ.get("SWATH_TRACEBACK"):
+            raise
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        click.echo(f"swath: internal error ({why}). Next: report it with the output of SWATH_TRACEBACK=1.", err=True)
+        sys.exit(1)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="swath %(version)s")
+def swath() -> None:
+    """Answer questions about overhead imagery by measuring.
+
+    \b
+    swath demo                  six real questions about a real GeoTIFF
+    swath info image.tif        what swath sees in a file
+    swath ask image.tif "What percentage is water?" --bands green=2,nir=4
+    swath ask image.tif "How many buildings are near water?" --labels l.gpkg
+    swath trace show 2026       how an answer came about, step by step
+
+    Exit status: 0 answered; 3 refused, it cannot be measured from this image; 2 wrong usage or unreadable input;
+    1 anything else.
+    """  # noqa: D301 - click reads the backspace as "leave these lines as they are"
+
+
+for _command in (ask, run, segment, info, tools, trace, demo, doctor):
+    swath.add_command(_command)

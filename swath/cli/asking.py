@@ -1,0 +1,84 @@
+"""Commands that ask: `ask`, `run`, `demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from swath.cli.options import FILE, RUN_OPTIONS, SOURCE_OPTIONS, with_options
+from swath.cli.printing import json_line, print_answer, progress
+from swath.errors import InputError, SwathError
+
+
+@click.command()
+@click.argument("image", type=FILE)
+@click.argument("question")
+@with_options(*SOURCE_OPTIONS, *RUN_OPTIONS)
+@click.option("--planner", default="auto", show_default=True, metavar="NAME", help="Who writes the program.")
+@click.option("--dry-run", is_flag=True, help="Print the program, measure nothing.")
+def ask(image: Path, question: str, planner: str, dry_run: bool, as_json: bool, **options: Any) -> int:
+    """Ask a QUESTION about an IMAGE and get a measured answer."""
+    if dry_run:
+        from swath.agent.ask import plan_only
+
+        program = plan_only(image, question, planner=planner, **options)
+        shown = {"program": program.source, "reading": program.reading, "notes": program.notes, "gsd_m": program.gsd_m}
+        click.echo(json_line(shown) if as_json else f"# {program.reading}\n{program.source}".rstrip())
+        return 0
+    return _answer(image, question, as_json, planner=planner, **options)
+
+
+@click.command()
+@click.argument("program", type=FILE)
+@click.argument("image", type=FILE)
+@with_options(*SOURCE_OPTIONS, *RUN_OPTIONS)
+def run(program: Path, image: Path, as_json: bool, **options: Any) -> int:
+    """Run an edited PROGRAM on an IMAGE, in the same sandbox and with the same run folder as `ask`."""
+    try:
+        source = program.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{program} cannot be read as a program ({type(error).__name__}).") from None
+    return _answer(image, program.name, as_json, program=source, **options)
+
+
+def _answer(image: Path, question: str, as_json: bool, **options: Any) -> int:
+    from swath.agent.ask import ask as ask_question
+
+    try:
+        with progress(quiet=as_json) as listen:
+            answer = ask_question(image, question, listen=listen, **options)
+    except SwathError as error:
+        if as_json:
+            failed = {
+                "status": "failed",
+                "answer": None,
+                "question": question,
+                "reason": str(error),
+                "text": str(error),
+            }
+            click.echo(json_line(failed))
+        raise
+    if as_json:
+        click.echo(json_line(answer.to_json()))
+    else:
+        print_answer(answer)
+    return {"answered": 0, "refused": 3, "failed": 1}[answer.status]
+
+
+@click.command()
+@click.option("--out", type=FILE, default=Path("runs"), show_default=True, help="Parent of the run folders.")
+def demo(out: Path) -> int:
+    """Ask six real questions about a real GeoTIFF that ships with swath."""
+    from swath.agent.demo import QUESTIONS, demo_answers
+
+    click.echo("A Landsat 7 scene of Olinda, Brazil (USGS, public domain): 349 x 352 pixels of 28.5 m, six bands.\n")
+    failed = 0
+    for number, answer in enumerate(demo_answers(out), start=1):
+        click.echo(f"{number}/{len(QUESTIONS)} {answer.question}")
+        print_answer(answer)
+        failed += answer.status != "answered"
+        click.echo("")
+    click.echo(f"Next: swath trace show RUN, where RUN is the start of a run's name in {out}.")
+    return 1 if failed else 0

@@ -1,0 +1,89 @@
+"""Options that several commands share, and what they are turned into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from swath.errors import InputError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+FILE = click.Path(path_type=Path)
+
+
+def _pairs(text: str, option: str, example: str) -> Iterator[tuple[str, str]]:
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        name, equals, value = part.partition("=")
+        if not (equals and name.strip() and value.strip()):
+            raise InputError(f'{option} takes NAME=VALUE, such as {example}, not "{part}".')
+        yield name.strip(), value.strip()
+
+
+def read_bands(context: click.Context, parameter: click.Parameter, text: str | None) -> dict[str, int]:
+    """Roles and band numbers: "red=3,nir=4"."""
+    found: dict[str, int] = {}
+    for role, index in _pairs(text or "", "--bands", "red=3,nir=4"):
+        if not index.isdecimal():
+            raise InputError(f'--bands takes the number of a band from 1, such as red=3, not "{role}={index}".')
+        found[role] = int(index)
+    return found
+
+
+def read_thresholds(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
+    """Indices and thresholds: "NDWI=0.1"."""
+    found: dict[str, float] = {}
+    for index, value in _pairs(",".join(texts), "--threshold", "NDWI=0.1"):
+        try:
+            found[index.upper()] = float(value)
+        except ValueError:
+            raise InputError(f'--threshold takes a number, such as NDWI=0.1, not "{index}={value}".') from None
+    return found
+
+
+def read_layers(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, Path]:
+    """Names and files: "schools=schools.geojson"."""
+    found: dict[str, Path] = {}
+    for text in texts:
+        name, equals, file = text.partition("=")
+        if not (equals and name.strip() and file):
+            raise InputError(f'--layer takes NAME=FILE, such as schools=schools.geojson, not "{text}".')
+        if name.strip() in found:
+            raise InputError(f'--layer names "{name.strip()}" twice: give each layer a name of its own.')
+        found[name.strip()] = Path(file)
+    return found
+
+
+SOURCE_OPTIONS = (
+    click.option("--labels", type=FILE, help="Class raster or vector file that says what is where."),
+    click.option("--legend", type=FILE, help="JSON object of label value to class name."),
+    click.option("--label-class", metavar="NAME", help="Class of a vector file without a class column."),
+    click.option("--layer", "layers", multiple=True, callback=read_layers, metavar="NAME=FILE", help="One more class."),
+    click.option("--segmenter", default="auto", show_default=True, metavar="NAME", help="Who finds the classes."),
+    click.option("--bands", callback=read_bands, metavar="ROLE=N,...", help="Which band is which: red=3,nir=4."),
+    click.option("--threshold", "thresholds", multiple=True, callback=read_thresholds, metavar="INDEX=T",
+                 help="Threshold of a spectral index: NDWI=0.1."),
+    click.option("--gsd", "gsd_m", type=float, metavar="METRES", help="Ground size of a pixel; wins over the file's."),
+)  # fmt: skip
+RUN_OPTIONS = (
+    click.option("--before", type=FILE, help="Labels or image of an earlier date, with --after."),
+    click.option("--after", type=FILE, help="Labels or image of a later date, with --before."),
+    click.option("--aoi", type=FILE, help="Vector file; only what lies inside is measured."),
+    click.option("--out", type=FILE, default=Path("runs"), show_default=True, help="Parent of the run folders."),
+    click.option("--keep", type=click.Choice(["light", "wrong", "full"]), default="full", show_default=True,
+                 help="What a run folder holds: the program and its steps; the rest unless answered; all."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+)  # fmt: skip
+
+
+def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options in the order in which help lists them."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add

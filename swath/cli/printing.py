@@ -1,0 +1,47 @@
+"""How commands print: answers, JSON, the step at work."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from swath.trace.wording import harmless
+
+
+def print_answer(answer: Any) -> None:
+    """An answer for people."""
+    if answer.status != "answered":
+        click.echo(f"{answer.status}: {harmless(answer.reason or '')}", err=True)
+    else:
+        click.echo(click.style(harmless(answer.text), bold=True))
+        if answer.interval is not None:
+            click.echo(f"  the interval covers: {', '.join(answer.interval.covers)}")
+        click.echo(f"  measured {harmless(answer.method or '')}")
+    for warning in answer.warnings:
+        click.echo(f"  note: {harmless(warning)}")
+    if answer.run:
+        picture = Path(answer.run) / "overlay.png"
+        click.echo(f"  run: {answer.run}" + (f"   picture: {picture}" if picture.exists() else ""))
+
+
+def json_line(value: Any) -> str:
+    """A value as one line of strict JSON."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """The step at work, on a terminal only."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda name: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield lambda name: status.update(f"{name} ...")
