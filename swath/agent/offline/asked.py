@@ -62,7 +62,7 @@ def asides_taken_off(pieces: Sequence[Piece]) -> Asked:
     """Take a stated ground pixel size and an asked unit off the pieces, and mend what is left."""
     rest, gsd_m, notes = _without_gsd(_sides(pieces))
     rest = _whole_amounts(_split_words(rest))
-    rest, unit = _without_unit(rest)
+    rest, unit = _without_unit(_pixels_named(rest))
     rest = _without_image(_listed(rest))
     return Asked(tuple(rest), gsd_m, unit, tuple(notes))
 
@@ -85,6 +85,12 @@ def _split_words(pieces: Sequence[Piece]) -> list[Piece]:
         if two and (follows == "THAN" or (follows == "CLASS" and before not in (*_AMOUNTS, "NUM", "QPCT"))):
             found.append(renamed(piece, "AND" if piece.text.startswith("and") else "OR"))
             found.append(renamed(piece, "MORE" if piece.kind == "ORMORE" else "LESS"))
+        elif piece.kind in ("PLUSDE", "MOINSDE"):
+            amount = follows in (*_AMOUNTS, "NUM", "QPCT", "QPOW")
+            kinds = {"PLUSDE": ("OVER", "MORE"), "MOINSDE": ("UNDER", "LESS")}[piece.kind]
+            found.append(renamed(piece, kinds[0] if amount else kinds[1]))
+        elif piece.kind == "ZWHATIS":
+            continue  # "is how much", at the end of a Chinese question
         elif piece.kind == "HAVE" and piece.text.lower() == "show" and not found:
             continue  # "show the number of"
         elif piece.kind == before == "CLASS" and ":" in piece.mark:
@@ -166,12 +172,28 @@ def _irradiances(pieces: list[Piece]) -> list[Piece]:
     return found
 
 
+def _pixels_named(pieces: list[Piece]) -> list[Piece]:
+    """The "percentage of pixels" is of the image; "how many water pixels" are as many pixels of water."""
+    found = list(pieces)
+    for at in range(1, len(found)):
+        if found[at].kind != "PXUNIT":
+            continue
+        before = found[at - 1].kind
+        if before == "PERCENT":
+            found[at] = renamed(found[at], "IMAGE")
+        elif before == "CLASS" and at > 1 and found[at - 2].kind == "HOWMANY":
+            found[at - 1], found[at] = found[at], found[at - 1]
+    return found
+
+
 def _without_unit(pieces: list[Piece]) -> tuple[list[Piece], str | None]:
     for at in range(len(pieces) - 1, -1, -1):
         taken = _asked_at(pieces, at)
         if taken:
             start, end, unit = taken
             return pieces[:start] + pieces[end:], unit
+    if [piece.kind for piece in pieces[-3:]] in (["AREA", "HOWMANY", "AUNIT"], ["BE", "HOWMANY", "AUNIT"]):
+        return pieces[:-2], pieces[-1].value.key  # "the area of the water is how many hectares"
     for at, piece in enumerate(pieces):
         if piece.kind in _UNITS and at and pieces[at - 1].kind in ("HOWMANY", "HOWMUCH"):
             if piece.kind == "PXUNIT" and not any(other.kind in ("WIDTH", "TALL") for other in pieces):

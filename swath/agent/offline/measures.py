@@ -36,6 +36,9 @@ class NumberReader(StepReader):
             )
         return m.Area(thing)
 
+    def area_part(self, children: list[Any]) -> m.Area:
+        return m.Area(things(children)[0].having(m.InPart(values(children, "PART")[0])))
+
     def area_only(self, children: list[Any]) -> m.Area:
         return m.Area(things(children)[0])
 
@@ -165,11 +168,11 @@ class NumberReader(StepReader):
 
     def ratio_counts(self, children: list[Any]) -> m.Ratio:
         a, b = things(children)
-        return m.Ratio(m.Count(a), m.Count(b))
+        return m.Ratio(_amount_of(a), _amount_of(b))
 
     def ratio_counts_turned(self, children: list[Any]) -> m.Ratio:
         a, b = things(children)
-        return m.Ratio(m.Count(b), m.Count(a))
+        return m.Ratio(_amount_of(b), _amount_of(a))
 
     def ratio_per_count(self, children: list[Any]) -> m.Ratio:
         a, b = things(children)
@@ -244,6 +247,12 @@ def here_and_there(children: Sequence[Any]) -> tuple[m.Thing, m.Thing]:
     thing = things(children)[0]
     *first, second = [child for child in children if not isinstance(child, Token | m.Thing) and steps([child])]
     return thing.having(*steps(first)), replace(thing, steps=steps([second]))
+
+
+def _amount_of(thing: m.Thing) -> m.Count | m.Area:
+    """How much of a thing there is: the number of what is counted, the area of what is not."""
+    single = bool(thing.classes) and all(word.single for word in thing.classes)
+    return m.Count(thing) if (thing.countable or single) and not thing.areal else m.Area(thing)
 
 
 def _as_share(operand: Any) -> m.Share:

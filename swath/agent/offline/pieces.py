@@ -123,7 +123,8 @@ def _own_name(words: Sequence[Word], at: int, classes: tuple[str, ...]) -> tuple
 
 
 def _class(words: Sequence[Word], at: int, classes: tuple[str, ...]) -> tuple[str, ClassWord, int] | None:
-    for length in range(_LONGEST_CLASS, 0, -1):
+    longest = _LONGEST_CLASS if words[at].text.isascii() else 2 * _LONGEST_CLASS
+    for length in range(longest, 0, -1):
         phrase = _joined(words, at, length)
         if phrase is None:
             continue

@@ -18,6 +18,7 @@ from swath.agent.offline import (
     amounts,
     asked,
     grammar,
+    languages,
     lexicon,
     parts,
     pieces,
@@ -86,15 +87,18 @@ def understand(question: str, classes: tuple[str, ...]) -> Understood:
     if len(question) > LONGEST_QUESTION:
         raise Refused(f"The question has {len(question)} characters; ask in at most {LONGEST_QUESTION}.")
     text = words_of.normalised(question)
-    words = [word for word in words_of.words_of(text) if word.text != "the"]
+    words = words_of.words_of(text)
+    language = languages.language_of(words, _known_words("en", classes))
+    words = [word for word in words if word.text != "the"]
+    words, numbered = languages.with_english_numbers(words, language)
     if not words:
         raise Refused(f"The question is empty. It can answer, for example: {refusals.nearest_question([], classes)}")
-    words, mended = typos.mended(words, _known_words("en", classes), _class_words(classes))
-    found = pieces.pieces_of(words, text, lexicon.lexicon("en"), classes)
+    words, mended = typos.mended(words, _known_words(language, classes), _class_words(classes))
+    found = pieces.pieces_of(words, text, lexicon.lexicon(language), classes)
     aside = asked.asides_taken_off(found)
     settler = settle.Settler(classes, aside.unit)
     try:
-        return Understood(_settled(aside, settler), aside.gsd_m, (*mended, *aside.notes))
+        return Understood(_settled(aside, settler), aside.gsd_m, (*mended, *numbered, *aside.notes))
     except grammar.NotUnderstood as error:
         reason = refusals.not_understood(text, aside.pieces, error.at, words, classes)
     except Unsettled as error:

@@ -248,7 +248,7 @@ class Writer:
         if isinstance(measure, m.Power):
             return self._power(measure)
         if isinstance(measure, m.ImageFact):
-            return IMAGE_FACTS[measure.name][0]
+            return image_fact(measure.name)[0]
         if isinstance(measure, m.Times):
             return f"{plain(measure.factor)} * {self.named(measure.of)}"
         if isinstance(measure, m.Ratio):
@@ -325,6 +325,17 @@ IMAGE_FACTS: dict[str, tuple[str, str, str]] = {
     "nodata": ("100 - valid_percent()", "percent", "share of the image that is not valid"),
 }
 """What each fact about the image is: expression, unit, words."""
+
+
+def image_fact(name: str) -> tuple[str, str, str]:
+    """Expression, unit and words of a fact about the image.
+
+    Raises:
+        Unsettled: there is no such fact.
+    """
+    if name not in IMAGE_FACTS:
+        raise Unsettled("What it asks about the image has no such unit. Next: ask for no unit.")
+    return IMAGE_FACTS[name]
 
 
 def plain(value: Decimal) -> str:

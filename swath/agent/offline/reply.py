@@ -7,7 +7,7 @@ from typing import Any
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline.amounts import units
-from swath.agent.offline.program import IMAGE_FACTS, Writer, plain
+from swath.agent.offline.program import Writer, image_fact, plain
 from swath.agent.offline.trees import all_things_in, parts_in, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
@@ -195,7 +195,7 @@ def si_unit(measure: m.Measure) -> str:
     if isinstance(measure, m.Area | m.AreaStatistic):
         return "px" if measure.in_pixels else "m2"
     if isinstance(measure, m.ImageFact):
-        return IMAGE_FACTS[measure.name][1]
+        return image_fact(measure.name)[1]
     if isinstance(measure, m.Difference):
         return si_unit(measure.a)
     if isinstance(measure, m.Times):

@@ -8,7 +8,7 @@ from typing import Any
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline.amounts import units
-from swath.agent.offline.program import IMAGE_FACTS
+from swath.agent.offline.program import image_fact
 from swath.segment import vocabulary
 
 _STATISTICS = {
@@ -99,7 +99,7 @@ def _other_number(measure: m.Measure) -> str:
             f"and an efficiency of {_digits(efficiency)}"
         )
     if isinstance(measure, m.ImageFact):
-        return IMAGE_FACTS[measure.name][2]
+        return image_fact(measure.name)[2]
     if isinstance(measure, m.Times):
         return f"{_digits(measure.factor)} times the {number(measure.of)}"
     if isinstance(measure, m.Ratio):

@@ -209,6 +209,8 @@ class Settler(Namer):
             self.notes = [note for note in self.notes if not note.startswith("The percentage")]
         if self.unit == "px":
             answer = rebuilt(answer, _in_pixels)
+            if isinstance(answer, m.ImageFact):
+                answer = m.ImageFact(f"{answer.name} px")
         return answer
 
     def _note_words(self, answer: Any) -> None:
@@ -283,7 +285,7 @@ def _dimension_of_unit(key: str) -> str:
 
 
 def _is_plain_ratio(answer: m.Ratio) -> bool:
-    return _dimension(answer.a) == _dimension(answer.b)
+    return isinstance(answer.a, m.Area) and isinstance(answer.b, m.Area)
 
 
 def _in_pixels(node: Any) -> Any:

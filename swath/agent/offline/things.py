@@ -184,6 +184,17 @@ class ThingReader(Transformer[Token, Any]):
         pick = next(child for child in children if isinstance(child, m.Pick))
         return THEY.having(*steps(children), pick)
 
+    def picked_after(self, children: list[Any]) -> m.Thing:
+        return self.picked(children)
+
+    def z_thing(self, children: list[Any]) -> m.Thing:
+        return self.thing(children)
+
+    def z_mods(self, children: list[Any]) -> tuple[Any, ...]:
+        return steps(children)
+
+    z_mod = z_mods
+
     def same(self, children: list[Any]) -> m.Thing:
         return SAME.having(*(child for child in children if isinstance(child, m.Pick)))
 
