@@ -92,7 +92,7 @@ TRUTHS = {
 
 @dataclass(frozen=True)
 class Place:
-    """A grid: CRS, centre of the scene, steps of a column and a row in units of the CRS, how large the scene is drawn."""
+    """A grid: CRS, centre of the scene, steps of a column and a row in units of the CRS, size of the scene."""
 
     crs: Any
     lon: float
