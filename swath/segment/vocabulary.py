@@ -3,7 +3,8 @@
 The words live in `vocabulary.toml`: concepts with an optional parent (a pond is water), each with its words in English,
 French, Spanish and Chinese. A word is looked up among the legend's own names first, so that a legend that tells lakes
 from rivers is honoured; then by its concept; then by the concept's children (all of them together are "water" where a
-legend has only lakes and rivers) and last by its parent (a pond is "water" where nothing narrower is known).
+legend has only lakes and rivers), then by its parent (a pond is "water" where nothing narrower is known), and last by a
+concept that may stand in ("built-up" is "building" where a legend has no built-up or urban class).
 """
 
 from __future__ import annotations
@@ -140,7 +141,9 @@ def _matches(phrase: str, known: tuple[str, ...], generic: bool) -> tuple[str, .
     same = [name for name, other in concepts.items() if other == concept]
     narrower = [name for name, other in concepts.items() if other and parent_of(other) == concept]
     wider = [name for name, other in concepts.items() if other and other == parent_of(concept)]
-    return tuple(same or narrower or wider)
+    stand_in = _table()[concept].get("stand_in")
+    instead = [name for name, other in concepts.items() if other and other == stand_in]
+    return tuple(same or narrower or wider or instead)
 
 
 def matches(phrase: str, known: Sequence[str], *, generic: bool = True) -> tuple[str, ...]:

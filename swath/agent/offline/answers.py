@@ -79,8 +79,10 @@ class AnswerReader(ClaimReader):
     def picked_only(self, children: list[Any]) -> m.Thing:
         return self.picked(children)
 
-    def areas_listed(self, children: list[Any]) -> m.Areas:
-        return m.Areas(things(children)[0])
+    def areas_listed(self, children: list[Any]) -> m.Areas | m.Area:
+        thing = things(children)[0]
+        single = all(step.n == 1 or "nth" in step.which for step in thing.steps if isinstance(step, m.Pick))
+        return m.Area(thing) if single else m.Areas(thing)
 
     def fragmentation(self, children: list[Any]) -> m.Fragmentation:
         return m.Fragmentation(things(children)[0])

@@ -8,13 +8,15 @@ from decimal import Decimal
 
 from swath.agent.offline.amounts import units
 from swath.agent.offline.meaning import Amount
-from swath.agent.offline.pieces import Piece, renamed
+from swath.agent.offline.pieces import FOREIGN, Piece, renamed
 
 _UNITS = ("AUNIT", "LUNIT", "PUNIT", "PXUNIT")
 _AMOUNTS = ("QAREA", "QLEN", "QPX")
 _GSD_PATTERNS: tuple[tuple[tuple[str, ...], int], ...] = (
     (("RESOLUTION", "BE", "QLEN", "PER", "PXUNIT"), 2),
     (("RESOLUTION", "QLEN", "PER", "PXUNIT"), 1),
+    (("RESOLUTION", "QLEN", "OR", "PXUNIT"), 1),
+    (("RESOLUTION", "BE", "QLEN", "OR", "PXUNIT"), 2),
     (("RESOLUTION", "BE", "QLEN"), 2),
     (("RESOLUTION", "EXACTLY", "QLEN"), 2),
     (("RESOLUTION", "QLEN"), 1),
@@ -89,6 +91,12 @@ def _split_words(pieces: Sequence[Piece]) -> list[Piece]:
             amount = follows in (*_AMOUNTS, "NUM", "QPCT", "QPOW")
             kinds = {"PLUSDE": ("OVER", "MORE"), "MOINSDE": ("UNDER", "LESS")}[piece.kind]
             found.append(renamed(piece, kinds[0] if amount else kinds[1]))
+        elif piece.kind == FOREIGN and follows == "BECAUSE":
+            continue  # "impervious, i.e. buildings and roads": what it means is said
+        elif piece.kind == "BECAUSE" and at and pieces[at - 1].kind == FOREIGN:
+            continue
+        elif piece.kind == before == "PERCENT":
+            continue  # "proportion (%)"
         elif piece.kind == "ZWHATIS":
             continue  # "is how much", at the end of a Chinese question
         elif piece.kind == "HAVE" and piece.text.lower() == "show" and not found:
@@ -101,7 +109,7 @@ def _split_words(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _without_gsd(pieces: list[Piece]) -> tuple[list[Piece], float | None, list[str]]:
-    for kinds, where in _GSD_PATTERNS:
+    for kinds, where in sorted(_GSD_PATTERNS, key=lambda pattern: -len(pattern[0])):
         for at in range(len(pieces) - len(kinds) + 1):
             span = pieces[at : at + len(kinds)]
             if tuple(piece.kind for piece in span) != kinds or not _states_gsd(span):
@@ -226,7 +234,7 @@ def _listed(pieces: list[Piece]) -> list[Piece]:
     found: list[Piece] = []
     for piece in pieces:
         previous = found[-1].kind if found else ""
-        if "," in piece.mark and previous in ("CLASS", "AREA", "REGION") and piece.kind in ("CLASS", "PART"):
+        if "," in piece.mark and previous in ("CLASS", "REGION") and piece.kind in ("CLASS", "PART"):
             found.append(Piece("COMMA", None, ",", piece.start, piece.start))
         found.append(piece)
     return found

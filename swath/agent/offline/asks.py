@@ -88,7 +88,7 @@ class WhereAsked:
 
 @dataclass(frozen=True)
 class Per:
-    """Such as "per hectare"."""
+    """As in "per hectare"."""
 
     unit: str
 

@@ -13,6 +13,7 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline.asks import Between, ComparedAsked, ShareAsked, WhereAsked
 from swath.agent.offline.measures import NumberReader, here_and_there, operands_in
 from swath.agent.offline.things import THEY, has, operator, piece, steps, things, values
+from swath.agent.offline.trees import placed
 
 
 class ClaimReader(NumberReader):
@@ -73,6 +74,18 @@ class ClaimReader(NumberReader):
     def _where(self, children: list[Any], sign: m.Operator) -> ComparedAsked:
         """Such as "more water in the north than in the south"."""
         return ComparedAsked(here_and_there(children), sign, more=True)
+
+    def more_parts(self, children: list[Any]) -> ComparedAsked:
+        return self._parts(children, ">")
+
+    def less_parts(self, children: list[Any]) -> ComparedAsked:
+        return self._parts(children, "<")
+
+    def _parts(self, children: list[Any], sign: m.Operator) -> ComparedAsked:
+        """One measure in two parts: "does the north have more water than the south"."""
+        operand = operands_in(children)[0]
+        here, there = values(children, "PART")
+        return ComparedAsked((placed(operand, here), placed(operand, there)), sign, more=True)
 
     def at_least(self, children: list[Any]) -> ComparedAsked:
         return ComparedAsked(operands_in(children), ">=", more=True)

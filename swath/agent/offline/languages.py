@@ -11,8 +11,14 @@ from swath.agent.offline.words import Word
 LANGUAGES = ("en", "fr", "es", "zh")
 _COMMON = {
     "en": "how many much what which is are there of in within than larger percentage area the any does do",
-    "fr": "de pourcentage superficie surface nombre distance le la les des du est sont quel quelle quels quelles combien dans une un y il l d qu en plus moins avec",
-    "es": "de porcentaje superficie numero distancia el la los las del es son que cual cuanto cuanta cuantos cuantas hay en una un con mas menos cubierto esta",
+    "fr": (
+        "de pourcentage superficie surface nombre distance le la les des du est sont quel quelle quels quelles combien "
+        "dans une un y il l d qu en plus moins avec"
+    ),
+    "es": (
+        "de porcentaje superficie numero distancia el la los las del es son que cual cuanto cuanta cuantos cuantas hay "
+        "en una un con mas menos cubierto esta"
+    ),
 }
 _WORDS_OF = {language: frozenset(words.split()) for language, words in _COMMON.items()}
 _NUMBERS = {

@@ -133,7 +133,9 @@ class Thing:
         areal: whether its area was named ("water area").
         regions: whether it was named one by one ("regions", "ponds").
         pronoun: stands for a thing named elsewhere: "they" for the one named before, with all that was said of it;
-            "elided" for the same class without it ("and how many in the south?"); "same" for the first of the question.
+            "elided" for the same class without it ("and how many in the south?"); "same" for the first of the question;
+            "shore" for the water.
+        vague: "small" or "large" where the words say so, which needs a limit.
     """
 
     classes: tuple[ClassWord, ...] = ()
@@ -143,7 +145,8 @@ class Thing:
     without: tuple[ClassWord, ...] = ()
     areal: bool = False
     regions: bool = False
-    pronoun: Literal["", "they", "elided", "same"] = ""
+    pronoun: Literal["", "they", "elided", "same", "shore"] = ""
+    vague: Literal["", "small", "large"] = ""
 
     def having(self, *steps: Step) -> Thing:
         """The same thing with more steps."""

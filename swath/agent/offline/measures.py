@@ -74,28 +74,33 @@ class NumberReader(StepReader):
         whole, place = things(children)
         return m.Share(whole.having(m.Inside(place)), whole)
 
+    def share_context(self, children: list[Any]) -> ShareAsked:
+        return ShareAsked(THEY, of_image=True)
+
     def share_they(self, children: list[Any]) -> m.Share:
         return m.Share(THEY.having(*steps(children)), THEY, by_count=not has(children, "AREA"))
 
     def stat(self, children: list[Any]) -> m.AreaStatistic:
-        return m.AreaStatistic(things(children)[0], values(children, "STATISTIC")[0])
+        return m.AreaStatistic(things(children)[0], _statistic(children))
 
     def stat_they(self, children: list[Any]) -> m.AreaStatistic:
-        return m.AreaStatistic(SAME, values(children, "STATISTIC")[0])
+        return m.AreaStatistic(SAME, _statistic(children))
 
     def perimeter(self, children: list[Any]) -> m.Perimeter:
         return m.Perimeter(next(iter(things(children)), THEY))
 
     def distance(self, children: list[Any]) -> m.Distance:
         a, b = things(children)
-        statistic = next(iter(values(children, "STATISTIC")), None)
+        statistic = _statistic(children) if has(children, "STATISTIC", "TYPICAL") else None
         for thing, other in ((a, b), (b, a)):
             if FARTHEST in thing.steps:
                 return m.Distance(_without_farthest(thing), _without_farthest(other), "max")
         return m.Distance(a, b, statistic)
 
     def distance_they(self, children: list[Any]) -> m.Distance:
-        return m.Distance(THEY, things(children)[0], next(iter(values(children, "STATISTIC")), None))
+        return m.Distance(
+            THEY, things(children)[0], _statistic(children) if has(children, "STATISTIC", "TYPICAL") else None
+        )
 
     def distance_max(self, children: list[Any]) -> m.Distance:
         a, b = things(children)
@@ -215,6 +220,12 @@ class Others:
     """The further operands of a choice."""
 
     operands: tuple[Any, ...]
+
+
+def _statistic(children: Sequence[Any]) -> m.Statistic:
+    """The statistic named; "typical" alone is the mean."""
+    statistic: m.Statistic = next(iter(values(children, "STATISTIC")), "mean")
+    return statistic
 
 
 def _without_farthest(thing: m.Thing) -> m.Thing:

@@ -14,6 +14,7 @@ from swath.agent.offline.trees import STEPS, all_things_in, before_pick, parts_i
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
+_LIMITS = {"small": "smaller", "large": "larger"}
 _RISKS = {"flood": ("water",), "water access": ("water",), "fire": ("forest", "vegetation")}
 
 
@@ -48,6 +49,8 @@ class Namer:
         for thing in all_things_in(core):
             if not thing.classes and not thing.everything:
                 raise Unsettled("It does not say what is to be measured.")
+            if thing.vague and not any(isinstance(step, m.Size) for step in thing.steps):
+                raise Unsettled(f'"{thing.vague}" needs a limit, such as "{_LIMITS[thing.vague]} than 100 m2".')
         return core
 
     # ------------------------------------------------------------------ who is meant
@@ -71,6 +74,8 @@ class Namer:
             return m.Near(self._at_risk(part.kind), high=m.Bound(part.distance, True))
         if not isinstance(part, m.Thing):
             return None
+        if part.pronoun == "shore":
+            return self._of_concept("water").having(*part.steps)
         if _is_they(part):
             if part.pronoun == "same" and self._first is not None:
                 subject = subject or replace(self._first, steps=_before_picks(self._first.steps))
@@ -82,7 +87,8 @@ class Namer:
     def _steps_named(self, steps: Sequence[Any], itself: m.Thing, subject: m.Thing | None) -> tuple[Any, ...]:
         """Steps with "they" as what was named before and "the average one" as one of the thing itself."""
         own = [rebuilt(step, lambda part: _same_as(part, itself)) for step in steps]
-        return tuple(self._named(step, subject) for step in own)
+        other = self._first if self._first and self._first.classes != itself.classes else None
+        return tuple(self._named(step, subject or other) for step in own)
 
     def _at_risk(self, kind: str) -> m.Thing:
         return self._of_concept(*_RISKS[kind])

@@ -28,6 +28,7 @@ _COVERS = (
 )
 _SUBSTANCES = frozenset(_COVERS.split())
 """Concepts that a plural does not make countable: "roads" and "trees" are a cover, "ponds" are so many ponds."""
+_SINGLE_PLANTS = ("forest", "shrub")
 _COUNTERS = ("bodies", "footprints", "features")
 
 
@@ -118,7 +119,7 @@ def _own_name(words: Sequence[Word], at: int, classes: tuple[str, ...]) -> tuple
         phrase = " ".join(word.text for word in words[at : at + length])
         name = vocabulary.spelt(phrase, classes) if phrase[-1].isalnum() else None
         if name is not None:
-            return "CLASS", _class_word((name,), phrase), length
+            return "CLASS", _own_word(name, phrase), length
     return None
 
 
@@ -134,6 +135,14 @@ def _class(words: Sequence[Word], at: int, classes: tuple[str, ...]) -> tuple[st
         if vocabulary.concept_of(phrase, generic=False):
             return FOREIGN, ClassWord((), phrase), length
     return None
+
+
+def _own_word(name: str, phrase: str) -> ClassWord:
+    """A class by its own name; where that is "tree", "trees" are so many trees and not a cover."""
+    word = _class_word((name,), phrase)
+    if vocabulary.concept_of(name) in _SINGLE_PLANTS and vocabulary.fold(phrase) == f"{vocabulary.fold(name)}s":
+        return replace(word, plural=True)
+    return word
 
 
 def _class_word(names: tuple[str, ...], phrase: str) -> ClassWord:

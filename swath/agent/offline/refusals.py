@@ -80,6 +80,11 @@ def reason_for(words: Sequence[Word]) -> str | None:
     return _REASONS[3][1] if years else None
 
 
+def triggers() -> frozenset[str]:
+    """Every word that gives a reason; none of them is a misspelt other word."""
+    return frozenset(word for words, _ in _REASONS for word in words.split())
+
+
 def unknown_class(piece: Piece, classes: Sequence[str]) -> str:
     """The sentence for a class that the source does not know."""
     return (

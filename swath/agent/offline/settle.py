@@ -11,7 +11,7 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline.amounts import units
 from swath.agent.offline.naming import Namer
 from swath.agent.offline.things import THEY
-from swath.agent.offline.trees import STEPS, all_things_in, before_pick, rebuilt, things_in
+from swath.agent.offline.trees import all_things_in, placed, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
@@ -51,6 +51,9 @@ class Settler(Namer):
             right = node.right if isinstance(node.right, m.Amount) else self._resolved(node.right)
             return m.Compared(self._resolved(node.left), node.operator, right)
         if isinstance(node, m.Share) and isinstance(node.whole, m.Thing):
+            whole = node.whole
+            by_count = node.by_count and whole.countable and not whole.areal and not whole.picked
+            node = replace(node, by_count=by_count)
             self._note_share(node)
         return node
 
@@ -107,7 +110,8 @@ class Settler(Namer):
             raise Unsettled(f"{amount.said} is not a limit for what is measured.")
 
     def _alike(self, operands: Sequence[Any], *, more: bool) -> list[Any]:
-        """Operands measured in the same way."""
+        """Operands measured in the same way, a part of the image said at the end for all of them."""
+        operands = self._alike_placed(operands)
         measures = [self._resolved(operand) for operand in operands if not isinstance(operand, m.Thing)]
         things = [operand for operand in operands if isinstance(operand, m.Thing)]
         if not measures:
@@ -119,6 +123,13 @@ class Settler(Namer):
         if len({_dimension(measure) for measure in alike}) > 1:
             raise Unsettled("It compares different kinds of measurements.")
         return alike
+
+    def _alike_placed(self, operands: Sequence[Any]) -> list[Any]:
+        places = [[step for thing in things_in(operand) for step in _places(thing)] for operand in operands]
+        if not places[-1] or any(places[:-1]):
+            return list(operands)
+        self.notes.append("All that is compared is taken in that part of the image.")
+        return [*(placed(operand, places[-1][0].part) for operand in operands[:-1]), operands[-1]]
 
     def _kind_of(self, things: Sequence[m.Thing], *, more: bool) -> type[m.Count] | type[m.Area]:
         by_number = all(thing.countable and not thing.areal and not thing.picked for thing in things)
@@ -156,10 +167,7 @@ class Settler(Namer):
         parts = parts or self._parts(asked.word)
         if isinstance(operand, m.Thing):
             operand = self._kind_of([operand], more=True)(operand)
-        measures = tuple(
-            rebuilt(operand, lambda node, part=part: _placed_thing(node, part))  # type: ignore[misc]
-            for part in parts
-        )
+        measures = tuple(placed(operand, part) for part in parts)
         return m.Choice(tuple(parts), tuple(self._resolved(measure) for measure in measures), asked.most)
 
     def _parts(self, word: str) -> tuple[str, ...]:
@@ -252,10 +260,8 @@ def _parts_taken_off(operand: Any, parts: tuple[str, ...]) -> tuple[Any, tuple[s
     return operand, parts
 
 
-def _placed_thing(node: Any, part: str) -> Any:
-    if isinstance(node, m.Thing):
-        return before_pick(node, m.InPart(part))
-    return node if isinstance(node, STEPS) else None
+def _places(thing: m.Thing) -> list[m.InPart]:
+    return [step for step in thing.steps if isinstance(step, m.InPart)]
 
 
 def _place_name(thing: m.Thing) -> str | None:

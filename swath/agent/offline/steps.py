@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline.things import SAME, THEY, Classes, ThingReader, Vague, bounds, operator, piece, steps, values
+from swath.agent.offline.things import (
+    SAME,
+    SHORE,
+    THEY,
+    Classes,
+    ThingReader,
+    Vague,
+    bounds,
+    operator,
+    piece,
+    steps,
+    values,
+)
 
 
 @dataclass(frozen=True)
@@ -108,6 +120,12 @@ class StepReader(ThingReader):
     def target_all(self, children: list[Any]) -> tuple[m.Thing, ...]:
         words = next(child for child in children if isinstance(child, Classes))
         return tuple(m.Thing((word,), regions=True).having(*steps(children)) for word in words.words)
+
+    def target_shore(self, children: list[Any]) -> m.Thing:
+        return SHORE.having(*steps(children))
+
+    def target_same(self, children: list[Any]) -> m.Thing:
+        return SAME.having(*(child for child in children if isinstance(child, m.Pick)))
 
     def target_they(self, children: list[Any]) -> m.Thing:
         return THEY

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from lark import Token, Transformer
 
@@ -24,6 +24,8 @@ THEY = m.Thing(pronoun="they")
 """The thing named before; filled in by `settle.py`."""
 ELIDED = m.Thing(pronoun="elided")
 """A class left out because it was just named: "and how many in the south?"."""
+SHORE = m.Thing(pronoun="shore")
+"""The edge of the water, as something to be near to."""
 EVERYTHING = m.Thing(everything=True)
 SAME = m.Thing(pronoun="same")
 """The first thing of the same question: "the largest building ... the smallest one"."""
@@ -224,7 +226,12 @@ class ThingReader(Transformer[Token, Any]):
     def base(self, children: list[Any]) -> m.Thing:
         classes = next(child for child in children if isinstance(child, Classes))
         noun = next((child for child in children if isinstance(child, str) and not isinstance(child, Token)), "")
-        return m.Thing(classes.words, without=classes.without, areal=noun == "AREA", regions=noun == "REGION")
+        vague: Literal["", "small", "large"] = (
+            "small" if has(children, "SMALLISH") else "large" if has(children, "BIGGISH") else ""
+        )
+        return m.Thing(
+            classes.words, without=classes.without, areal=noun == "AREA", regions=noun == "REGION", vague=vague
+        )
 
     def base_regions(self, children: list[Any]) -> m.Thing:
         return replace(self.base(children), regions=True)

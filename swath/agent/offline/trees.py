@@ -59,3 +59,14 @@ def before_pick(thing: m.Thing, *steps: Any) -> m.Thing:
     """A thing with steps that apply before anything is picked of it."""
     at = next((i for i, step in enumerate(thing.steps) if isinstance(step, m.Pick)), len(thing.steps))
     return replace(thing, steps=(*thing.steps[:at], *steps, *thing.steps[at:]))
+
+
+def placed(node: Any, part: str) -> Any:
+    """A measure, or a thing, in a part of the image."""
+
+    def changed(within: Any) -> Any:
+        if isinstance(within, m.Thing):
+            return before_pick(within, m.InPart(part))
+        return within if isinstance(within, STEPS) else None
+
+    return rebuilt(node, changed)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import lru_cache
 
+from swath.agent.offline import refusals
 from swath.agent.offline.words import Word
 
 _SHORTEST = 4
@@ -26,7 +27,7 @@ _EVERYDAY = (
     "chip chin thin think drink bush push rush crush crash trash track truck trick brick crop drop prop shop stop "
     "step steps stem item"
 )
-_OTHER_WORDS = frozenset(_EVERYDAY.split())
+_OTHER_WORDS = frozenset(_EVERYDAY.split()) | refusals.triggers()
 
 
 def mended(words: Iterable[Word], known: Collection[str], likely: Collection[str]) -> tuple[list[Word], list[str]]:
