@@ -42,7 +42,8 @@ class Namer:
         around = (*parsed.leads, *parsed.tails)
         subject = next((node.thing for node in reversed(around) if isinstance(node, Context)), None)
         subject = subject or next((node.only for node in around if isinstance(node, Filter) and node.only), None)
-        self._first = next((thing for thing in things_in(parsed.core) if thing.classes), None)
+        subject = _settled_subject(subject)
+        self._first = _settled_subject(next((thing for thing in things_in(parsed.core) if thing.classes), None))
         core = self._named(parsed.core, subject)
         for node in around:
             core = self._surrounded(core, self._named(node, subject))
@@ -166,6 +167,13 @@ class Namer:
         if not any(isinstance(part, m.Power) for part in parts_in(core)):
             raise Unsettled("It gives constants of solar power, but asks for something else.")
         return rebuilt(core, changed)
+
+
+def _settled_subject(thing: m.Thing | None) -> m.Thing | None:
+    """A thing that others may stand for; without its steps where these point elsewhere themselves."""
+    if thing is None or not any(part.pronoun for part in all_things_in(thing.steps)):
+        return thing
+    return replace(thing, steps=())
 
 
 def _before_picks(steps: Sequence[Any]) -> tuple[Any, ...]:
