@@ -189,7 +189,14 @@ class TreeDistances:
 
     def reached(self, objects: Runs, limit_m: float) -> BoolArray:
         """(n,) bool: which objects have a pixel within a distance, the limit included."""
-        return np.asarray(self.lowest(objects) <= limit_m * (1 + SLACK)) & (limit_m >= 0)
+        limit = limit_m * (1 + SLACK)
+        reached = np.zeros(objects.count, dtype=bool)
+        runs = objects
+        while len(runs.start) and self._tree is not None:
+            middle, away, reach = self._bounded(runs)
+            reached[runs.owner[away <= limit]] = True
+            runs = _halves(runs, middle, ~reached[runs.owner] & ((away - reach <= limit) | np.isinf(away)))
+        return reached
 
     def lowest(self, objects: Runs) -> FloatArray:
         """(n,) distance of each object's nearest pixel; infinity where there is no target."""
