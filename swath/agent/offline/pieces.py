@@ -11,7 +11,7 @@ from swath.agent.offline import amounts
 from swath.agent.offline.lexicon import NOISE, Lexicon
 from swath.agent.offline.meaning import Amount, ClassWord
 from swath.agent.offline.parts import part_at
-from swath.agent.offline.words import Word
+from swath.agent.offline.words import Word, without_accents
 from swath.segment import vocabulary
 
 UNKNOWN = "UNKNOWN"
@@ -70,6 +70,8 @@ def pieces_of(words: Sequence[Word], text: str, lexicon: Lexicon, classes: tuple
         kind, value, length = _best(words, at, lexicon, classes if _may_begin(words[at], starts) else None)
         mark += words[at].mark
         start, end = words[at].start, words[at + length - 1].end
+        if isinstance(value, ClassWord) and without_accents(text[start:end]) == value.word:
+            value = replace(value, word=text[start:end])
         if kind != NOISE:
             found.append(Piece(kind, value, text[start:end], start, end, mark))
             mark = ""

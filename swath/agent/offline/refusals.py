@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece
-from swath.agent.offline.words import Word
+from swath.agent.offline.words import Word, without_accents
 
 _REASONS: tuple[tuple[str, str], ...] = (
     (
@@ -109,9 +110,19 @@ def not_understood(text: str, pieces: Sequence[Piece], at: int, words: Sequence[
     reason = reason_for(left) or reason_for(words)
     if foreign is not None and reason_for(left) is None:
         return unknown_class(foreign, classes)
-    quoted = _quote(text, pieces, at, unknown)
+    telling = [piece for piece in unknown if without_accents(piece.text) in triggers()]
+    quoted = _quote(text, pieces, at, telling or unknown)
+    reason = reason or _without_unit(pieces)
     why = f" {reason}" if reason else ""
     return f"Not understood: {quoted}.{why} It can answer, for example: {nearest_question(pieces, classes)}"
+
+
+def _without_unit(pieces: Sequence[Piece]) -> str | None:
+    """What to say of a limit without a unit."""
+    for before, piece in pairwise(pieces):
+        if piece.kind == "NUM" and before.kind in ("OVER", "UNDER", "ATLEAST", "ATMOST", "WITHIN", "BETWEEN", "CLOSER"):
+            return f"Say the unit of {piece.text}, such as {piece.text} m2 or {piece.text} m."
+    return None
 
 
 def _quote(text: str, pieces: Sequence[Piece], at: int, unknown: Sequence[Piece]) -> str:

@@ -26,10 +26,7 @@ _PARTS |= {"top": "upper half", "bottom": "lower half", "left": "left half", "ri
 def reading(answer: m.Answer) -> str:
     """What is measured, as a noun phrase."""
     if isinstance(answer, m.Choice):
-        superlative = "most" if answer.most else "least"
-        return f"which has {superlative}: " + " or ".join(
-            dict.fromkeys(f"{number(measure)}" for measure in answer.measures)
-        )
+        return _choice(answer)
     if isinstance(answer, m.Fragmentation):
         return f"whether the {thing(answer.thing)} is one connected region or several"
     if isinstance(answer, m.PresentClasses):
@@ -41,6 +38,21 @@ def reading(answer: m.Answer) -> str:
     if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied):
         return f"whether {claim(answer)}"
     return number(answer)
+
+
+def _choice(choice: m.Choice) -> str:
+    """Which of several names has most of what is measured of each."""
+    superlative = "largest" if choice.most else "smallest"
+    of = " or ".join(choice.names)
+    if all(isinstance(measure, m.Area | m.Count) and _is_plain(measure.thing) for measure in choice.measures):
+        kind = "area" if isinstance(choice.measures[0], m.Area) else "number of regions"
+        return f"which has the {superlative} {kind}: {of}"
+    return f"which is the {superlative}: {' or '.join(dict.fromkeys(map(number, choice.measures)))}"
+
+
+def _is_plain(of: m.Thing) -> bool:
+    """Whether a name says all of a thing."""
+    return not of.steps and not of.inverted and not of.without
 
 
 def claim(of: m.Claim) -> str:
@@ -83,7 +95,10 @@ def _share(share: m.Share) -> str:
         part = share.part
         said = _narrowed("", part.steps).strip() if part.everything else thing(part)
         return f"share of the image that is {said}"
-    whole = f"the {part_words(share.whole.part)}" if isinstance(share.whole, m.InPart) else f"the {thing(share.whole)}"
+    if isinstance(share.whole, m.InPart):
+        said = _narrowed(_names(share.part, plural=False), [step for step in share.part.steps if step != share.whole])
+        return f"share of the {part_words(share.whole.part)} that is {said}"
+    whole = thing(share.whole) if share.whole.everything else f"the {thing(share.whole)}"
     return f"share of {whole} that is {thing(share.part)}"
 
 
@@ -186,9 +201,9 @@ def _step(step: m.Step) -> str:
     if isinstance(step, m.Near):
         words = ("further than", "at least", "closer than", "within")
         said = _range(step.low, step.high, words)
-        return f"{said} {'of' if said.startswith('within') and step.low is None else 'from'} {thing(step.target)}"
+        return f"{said} {'of' if said.startswith('within') and step.low is None else 'from'} {_target(step.target)}"
     if isinstance(step, m.Touching):
-        return f"touching {thing(step.target)}"
+        return f"touching {_target(step.target)}"
     if isinstance(step, m.Inside):
         return f"in {thing(step.target)}"
     if isinstance(step, m.InPart):
@@ -198,6 +213,15 @@ def _step(step: m.Step) -> str:
     if isinstance(step, m.EitherOf):
         return " or ".join(" ".join(_step(one) for one in option) for option in step.options)
     return step.which
+
+
+def _target(of: m.Thing) -> str:
+    """What something is near to: any of its classes."""
+    return thing(of) if len(of.classes) == 1 else _narrowed(" or ".join(_names_of(of)), of.steps)
+
+
+def _names_of(of: m.Thing) -> list[str]:
+    return [_joined(word.names) for word in of.classes]
 
 
 def _range(low: m.Bound | None, high: m.Bound | None, words: tuple[str, str, str, str]) -> str:

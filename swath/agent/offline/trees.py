@@ -14,6 +14,9 @@ STEPS = (m.Size, m.Near, m.Touching, m.Inside, m.InPart, m.Not, m.EitherOf, m.Pi
 """Everything that narrows a thing down; what is inside is not itself measured."""
 
 
+_AFTER_SIZE = tuple(kind for kind in STEPS if kind is not m.Size)
+
+
 def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
     """A tree with parts replaced: `change` gives the replacement of a part, or None to look inside it."""
     if isinstance(node, tuple):
@@ -56,8 +59,9 @@ def things_in(node: Any) -> Iterator[m.Thing]:
 
 
 def before_pick(thing: m.Thing, *steps: Any) -> m.Thing:
-    """A thing with steps that apply before anything is picked of it."""
-    at = next((i for i, step in enumerate(thing.steps) if isinstance(step, m.Pick)), len(thing.steps))
+    """A thing with steps that apply before anything is picked of it; sizes come first of all."""
+    first = m.Pick if not all(isinstance(step, m.Size) for step in steps) else _AFTER_SIZE
+    at = next((i for i, step in enumerate(thing.steps) if isinstance(step, first)), len(thing.steps))
     return replace(thing, steps=(*thing.steps[:at], *steps, *thing.steps[at:]))
 
 
