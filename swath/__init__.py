@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from swath.agent.ask import ask
+    from swath.batch.survey import survey
     from swath.raster.info import info
     from swath.raster.reader import open_raster
     from swath.types import Answer
 
 __version__ = version("swath")
 
-__all__ = ["Answer", "__version__", "ask", "info", "open_raster"]
+__all__ = ["Answer", "__version__", "ask", "info", "open_raster", "survey"]
 
 _HOMES = {
     "Answer": "swath.types",
     "ask": "swath.agent.ask",
     "info": "swath.raster.info",
     "open_raster": "swath.raster.reader",
+    "survey": "swath.batch.survey",
 }
 
 

@@ -10,6 +10,7 @@ import click
 from swath import __version__
 from swath.cli.asking import ask, demo, run
 from swath.cli.looking import doctor, info, segment, tools
+from swath.cli.surveying import survey
 from swath.cli.traces import trace
 from swath.errors import SwathError
 from swath.trace.wording import harmless
@@ -50,6 +51,7 @@ def swath() -> None:
     swath info image.tif        what swath sees in a file
     swath ask image.tif "What percentage is water?" --bands green=2,nir=4
     swath ask image.tif "How many buildings are near water?" --labels l.gpkg
+    swath survey tiles/ "How much is forest?" --labels lc.tif -o forest.csv
     swath trace show 2026       how an answer came about, step by step
 
     Exit status: 0 answered; 3 refused, it cannot be measured from this image; 2 wrong usage or unreadable input;
@@ -57,5 +59,5 @@ def swath() -> None:
     """  # noqa: D301 - click reads the backspace as "leave these lines as they are"
 
 
-for _command in (ask, run, segment, info, tools, trace, demo, doctor):
+for _command in (ask, run, survey, segment, info, tools, trace, demo, doctor):
     swath.add_command(_command)

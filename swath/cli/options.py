@@ -67,15 +67,26 @@ SOURCE_OPTIONS = (
                  help="Threshold of a spectral index: NDWI=0.1."),
     click.option("--gsd", "gsd_m", type=float, metavar="METRES", help="Ground size of a pixel; wins over the file's."),
 )  # fmt: skip
-RUN_OPTIONS = (
+PLACE_OPTIONS = (
     click.option("--before", type=FILE, help="Labels or image of an earlier date, with --after."),
     click.option("--after", type=FILE, help="Labels or image of a later date, with --before."),
     click.option("--aoi", type=FILE, help="Vector file; only what lies inside is measured."),
     click.option("--out", type=FILE, default=Path("runs"), show_default=True, help="Parent of the run folders."),
-    click.option("--keep", type=click.Choice(["light", "wrong", "full"]), default="full", show_default=True,
-                 help="What a run folder holds: the program and its steps; the rest unless answered; all."),
+)
+
+
+def keep_option(default: str) -> Callable[[Command], Command]:
+    """`--keep`, which batches set lower than single questions do."""
+    said = "What a run folder holds: the program and its steps; the rest unless answered; all."
+    choice = click.Choice(["light", "wrong", "full"])
+    return click.option("--keep", type=choice, default=default, show_default=True, help=said)
+
+
+RUN_OPTIONS = (
+    *PLACE_OPTIONS,
+    keep_option("full"),
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-)  # fmt: skip
+)
 
 
 def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:

@@ -1,0 +1,1 @@
+"""The agent over many images and cases: local processes, resumable tables, surveys."""

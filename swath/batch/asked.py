@@ -1,0 +1,88 @@
+"""What a survey asks of one image, and the rows that answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swath.agent.ask import answered, open_desk
+from swath.agent.planner import Planner
+from swath.agent.planners import open_planner
+from swath.batch.plans import PlannedOnce
+from swath.batch.pool import Once
+from swath.batch.rows import Key, Row, row_of, row_of_error
+from swath.batch.zones import zone_rows
+
+FILES = ("labels", "legend", "aoi", "before", "after")
+"""Options that name one file."""
+STEM = "{stem}"
+"""Stands for an image's name without its ending in the options that name files, layers included."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of one image; it goes to the process that measures it.
+
+    Attributes:
+        image: the raster.
+        question: in words.
+        planner: name of a registered planner, or one of the caller's own.
+        options: options of `swath.ask`, file names filled in.
+        zones: file of zones, None where the image as a whole is asked about.
+        id_field: column that names the zones.
+    """
+
+    image: Path
+    question: str
+    planner: str | Planner
+    options: Mapping[str, Any]
+    zones: Path | None = None
+    id_field: str | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """Every file that the answer depends on."""
+        own = [self.image] if self.zones is None else [self.image, self.zones]
+        return own + named_files(self.options)
+
+
+def named_files(options: Mapping[str, Any]) -> list[Path]:
+    """The files that options of `swath.ask` name."""
+    named = [options[name] for name in FILES if options.get(name) is not None]
+    return [Path(file) for file in (*named, *(options.get("layers") or {}).values())]
+
+
+def filled_in(options: Mapping[str, Any], image: Path) -> dict[str, Any]:
+    """Options with the image's name in the names of their files."""
+
+    def filled(file: str | Path) -> Path:
+        return Path(str(file).replace(STEM, image.stem))
+
+    files = {name: filled(options[name]) for name in FILES if options.get(name) is not None}
+    layers = {name: filled(file) for name, file in (options.get("layers") or {}).items()}
+    return {**options, **files, **({"layers": layers} if layers else {})}
+
+
+def rows_of(asked: Asked, items: Sequence[Key], once: Once) -> Iterator[Row]:
+    """The rows of one image, one for each item; see `swath.batch.pool.Work`.
+
+    Args:
+        asked: the image and the question.
+        items: (image, zone) of the rows that are wanted, in the order of the file of zones.
+        once: keeps programs, so that none is planned twice.
+    """
+    given = open_planner(asked.planner) if isinstance(asked.planner, str) else asked.planner
+    options = dict(asked.options)
+    if asked.zones is not None:
+        options |= {"aoi": asked.zones, "zone_field": asked.id_field}
+    desk = open_desk(asked.image, asked.question, planner=PlannedOnce(given, once), **options)
+    if asked.zones is not None:
+        yield from zone_rows(desk, [zone for _, zone in items if zone is not None])
+        return
+    image = str(asked.image)
+    try:
+        yield row_of(answered(desk), image)
+    except Exception as error:
+        yield row_of_error(error, image)
