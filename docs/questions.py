@@ -1,4 +1,4 @@
-"""Writes docs/questions.md from the planner itself; run by `make docs`, held against it by a test that runs them all."""
+"""Writes docs/questions.md from the planner itself; run by `make docs`, held against it by a test that runs each."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ SCENE = Scene(
 )
 HEAD = """# Questions
 
-What the offline planner understands, by example. Below each heading: a question as one may type it, and what is measured
-for it; the answer's text ends in the same words. The grammar composes: any measurement takes any class with any filter,
-and any two of the same kind can be compared. `swath ask --dry-run` shows the program without measuring.
+What the offline planner understands, by example. Below each heading: a question as one may type it, and what is
+measured for it; the answer's text ends in the same words. The grammar composes: any measurement takes any class with
+any filter, and any two of the same kind can be compared. `swath ask --dry-run` shows the program without measuring.
 
-The examples are planned for a class raster that knows {classes}. With other sources the words are the source's own, and
-whatever [people call them](../swath/segment/vocabulary.toml): "houses" are building, "ponds" water, "trees" vegetation
-where no narrower class is known. What was read for what is a note of the answer.
+The examples are planned for a class raster that knows {classes}.
+With other sources the words are the source's own, and whatever
+[people call them](../swath/segment/vocabulary.toml): "houses" are building, "ponds" water, "trees" vegetation where no
+narrower class is known. What was read for what is a note of the answer.
 
 A question that is not covered whole is refused, never half-answered: the part not understood is quoted and a question
 that can be answered is offered. This page is made from the planner (`make docs`); a test runs every program on it.
@@ -160,7 +161,7 @@ REFUSALS = (
 )
 TAIL = """## Choices that the words leave open
 
-- "Larger than", "smaller than" and "closer than" are exclusive; "at least", "at most", "between ... and" and "within" are
+- "Larger than", "smaller than" and "closer than" are exclusive; "at least", "at most", "between ... and", "within" are
   inclusive. "Ignore patches smaller than X" keeps those of exactly X.
 - A size limit at the end belongs to what stands nearest before it; "(buildings larger than X)" at the end of a question
   belongs to every mention of buildings, "ignore patches smaller than X" to everything that is measured.

@@ -21,6 +21,7 @@ _GSD_PATTERNS: tuple[tuple[tuple[str, ...], int], ...] = (
     (("RESOLUTION", "EXACTLY", "QLEN"), 2),
     (("RESOLUTION", "QLEN"), 1),
     (("RESOLUTION", "BE", "NUM"), 2),
+    (("RESOLUTION", "EXACTLY", "NUM"), 2),
     (("RESOLUTION", "NUM"), 1),
     (("QLEN", "RESOLUTION"), 0),
     (("QLEN", "IMAGE", "RESOLUTION"), 0),

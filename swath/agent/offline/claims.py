@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +14,7 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline.asks import Between, ComparedAsked, ShareAsked, WhereAsked
 from swath.agent.offline.measures import NumberReader, here_and_there, operands_in
 from swath.agent.offline.things import THEY, has, operator, piece, steps, things, values
-from swath.agent.offline.trees import placed
+from swath.agent.offline.trees import placed, rebuilt
 
 
 class ClaimReader(NumberReader):
@@ -58,6 +59,13 @@ class ClaimReader(NumberReader):
 
     def compared(self, children: list[Any]) -> ComparedAsked:
         return ComparedAsked(operands_in(children), operator(children))
+
+    def compared_where(self, children: list[Any]) -> ComparedAsked:
+        """One measure here and there: "the share of water in the west greater than in the east"."""
+        here = operands_in(children)[0]
+        there = steps([child for child in children if not isinstance(child, Token)])
+        other = rebuilt(here, lambda part: replace(part, steps=there) if isinstance(part, m.Thing) else None)
+        return ComparedAsked((here, other), operator(children))
 
     def more(self, children: list[Any]) -> ComparedAsked:
         return ComparedAsked(operands_in(children), ">", more=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -9,6 +10,15 @@ from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece
 from swath.agent.offline.words import Word, without_accents
 
 _REASONS: tuple[tuple[str, str], ...] = (
+    (
+        "kwh mwh gwh energy annual yearly daily",
+        "It asks for energy over time, which needs the hours of sun; the peak power in kW can be computed.",
+    ),
+    (
+        "country city address street-name called name named postcode located-in coordinates latitude longitude "
+        "region-name who when person people population inhabitants",
+        "It asks for a name, a place or people, which are not classes that can be measured.",
+    ),
     (
         "will would forecast predict prediction future tomorrow upcoming expected next-year soon projected",
         "It asks about the future; an image shows one moment, and only what is in it can be measured.",
@@ -28,11 +38,6 @@ _REASONS: tuple[tuple[str, str], ...] = (
         "It asks about change over time; this image shows one moment (give a second one with --before and --after).",
     ),
     (
-        "country city address street-name called name named postcode located-in coordinates latitude longitude "
-        "region-name who when person people population inhabitants",
-        "It asks for a name, a place or people, which are not classes that can be measured.",
-    ),
-    (
         "tall taller tallest height heights high higher highest elevation elevations altitude storey storeys stories "
         "floors steep steepest slope deep deeper deepest depth volume relief",
         "It asks for heights; they need a height raster (give one with --dsm and --dtm, --ndsm or --dem).",
@@ -50,10 +55,6 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (
         "where position location",
         "It asks for a place; ask for a number, a size, a share or a distance instead.",
-    ),
-    (
-        "kwh mwh gwh energy annual yearly daily",
-        "It asks for energy over time, which needs the hours of sun; the peak power in kW can be computed.",
     ),
 )
 _TEMPLATES: tuple[tuple[frozenset[str], str], ...] = (
@@ -106,7 +107,8 @@ def not_understood(text: str, pieces: Sequence[Piece], at: int, words: Sequence[
     """
     foreign = next((piece for piece in pieces if piece.kind == FOREIGN), None)
     unknown = [piece for piece in pieces if piece.kind == UNKNOWN]
-    left = [word for word in words if any(piece.start <= word.start < piece.end for piece in unknown)]
+    strange = [*unknown, foreign] if foreign is not None else unknown
+    left = [word for word in words if any(piece.start <= word.start < piece.end for piece in strange)]
     reason = reason_for(left) or reason_for(words)
     if foreign is not None and reason_for(left) is None:
         return unknown_class(foreign, classes)
@@ -128,6 +130,9 @@ def _without_unit(pieces: Sequence[Piece]) -> str | None:
 def _quote(text: str, pieces: Sequence[Piece], at: int, unknown: Sequence[Piece]) -> str:
     if unknown:
         first = unknown[0]
+        sentence = _later_sentence(text, first)
+        if sentence:
+            return f'"{_short(sentence)}"'
         last = first
         for piece in unknown[1:]:
             if text[last.end : piece.start].strip(" ,.;:-") == "":
@@ -136,6 +141,16 @@ def _quote(text: str, pieces: Sequence[Piece], at: int, unknown: Sequence[Piece]
     if at >= len(pieces):
         return f'what is asked in "{_short(text)}"'
     return f'"{_short(text[pieces[at].start :])}"'
+
+
+def _later_sentence(text: str, piece: Piece) -> str | None:
+    """The sentence that holds a piece, where it is not the first: an instruction after a question, for example."""
+    end = 0
+    for sentence in re.findall(r"[^.?!;]*[.?!;]+(?= |$)|[^.?!;]+$", text):
+        start, end = end, end + len(sentence)
+        if start <= piece.start < end:
+            return sentence.strip() if start else None
+    return None
 
 
 def _short(text: str, most: int = 80) -> str:

@@ -75,7 +75,7 @@ def _mend(
     text = word.text
     if word.number or len(text) < _SHORTEST or not text.isalpha() or text in known or text in _OTHER_WORDS:
         return None
-    most = 1 if len(text) < 8 else 2
+    most = 1 if len(text) < 9 else 2
     mine = _letters(text)
     for distance in range(1, most + 1):
         near = [
