@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swath.errors import Refused, ToolError
+from swath.raster.ground import Ground
 from swath.tools import kernels
-from swath.tools.handles import Mask, Regions
+from swath.tools.handles import Mask, Regions, covered_area
 from swath.tools.regions import Statistic, statistic_of
 from swath.tools.registry import tool
 from swath.tools.shapes import SHAPES, Shape, axes
@@ -31,8 +31,8 @@ def area_px(site: Site, of: Mask | Regions) -> int:
 def share_percent(site: Site, part: Mask | Regions, *, of: Mask | Regions | None = None) -> float:
     """What share a part has, in percent of the valid pixels of the image or of another mask.
 
-    Pixels are weighted by their ground area where that varies over the image; otherwise pixels are counted, so that
-    no ground size is needed. Only pixels of the part that lie in `of` count.
+    Ground is compared with ground; where all pixels are alike they are counted, so that no ground size is needed.
+    Only pixels of the part that lie in `of` count.
 
     Args:
         site: the image.
@@ -42,35 +42,29 @@ def share_percent(site: Site, part: Mask | Regions, *, of: Mask | Regions | None
     Raises:
         Refused: the denominator is empty.
     """
-    inside = site.mask_of(part)
-    require_area(inside)
+    require_area(part)
     whole = None if of is None else site.mask_of(of)
-    denominator = _weight(site, site.valid if whole is None else whole.pixels)
+    weights = _weights(site)
+    denominator = kernels.mask_area_m2(site.valid if whole is None else whole.pixels, weights)
     if not denominator:
         name = "valid pixel" if whole is None else whole.name
         raise Refused(f"There is no {name} in the image, so that a share of it has no value.")
-    pixels = inside.pixels if whole is None else inside.pixels & whole.pixels
-    shift = _outline_weight(site, inside, pixels)
-    return min(max(100.0 * (_weight(site, pixels) + shift) / denominator, 0.0), 100.0)
+    pixels = site.mask_of(part).pixels
+    if whole is None:
+        weight = covered_area(part, weights)
+    else:
+        pixels = pixels & whole.pixels
+        weight = kernels.mask_area_m2(pixels, weights)
+    direction = site.boundary_shift(part.classes)
+    if direction:
+        weight += direction * kernels.outline_m(pixels, site.valid, weights) * sum(weights.size_xy_m) / 4
+    return float(min(max(100.0 * weight / denominator, 0.0), 100.0))
 
 
-def _weight(site: Site, pixels: NDArray[np.bool_]) -> float:
+def _weights(site: Site) -> Ground:
+    """The ground by which pixels are weighted: where all are alike each counts as 1, so that shares are exact."""
     ground = site.raster.grid.ground
-    if ground is None or ground.uniform:
-        return float(np.count_nonzero(pixels))
-    return kernels.mask_area_m2(pixels, ground)
-
-
-def _outline_weight(site: Site, mask: Mask, pixels: NDArray[np.bool_]) -> float:
-    """What half a pixel along the outline weighs under the present doubt, in the unit of `_weight`."""
-    direction = site.boundary_shift(mask.classes)
-    ground = site.raster.grid.ground
-    if not direction:
-        return 0.0
-    if ground is None:
-        return direction * kernels.outline_px(pixels, site.valid) / 2
-    area_m2 = kernels.outline_m(pixels, site.valid, ground) * site.half_pixel_m
-    return direction * (area_m2 / ground.pixel_area_m2 if ground.uniform else area_m2)
+    return ground if ground is not None and not ground.uniform else kernels.pixel_ground(site.valid.shape)
 
 
 @tool(measures=True)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.raster.grid import Grid
+from swath.raster.ground import Ground
 from swath.segment.protocol import Feature
 from swath.tools import kernels
 from swath.tools.labelling import component_runs, instance_runs
@@ -79,8 +80,8 @@ class Mask:
 
     @cached_property
     def area_m2(self) -> float:
-        """True ground area in m2."""
-        return kernels.mask_area_m2(self.pixels, self.grid.require_ground())
+        """True ground area in m2: of the source's own outlines where it has them, else of the pixels."""
+        return covered_area(self, self.grid.require_ground())
 
     @cached_property
     def outline_m(self) -> float:
@@ -222,8 +223,11 @@ class Regions:
     @cached_property
     def shared_area_m2(self) -> float:
         """Ground area in m2 by which the objects' summed areas exceed the ground they cover: where outlines overlap."""
-        sources = self._by_source()
-        return sum(source.shared_area_m2(own) for source, own in sources if isinstance(source, Patches))
+        ground, shared = self.grid.require_ground(), 0.0
+        for source, own in self._by_source():
+            if isinstance(source, Patches):
+                shared += float(source.areas_m2[own].sum()) - source.covered(own, ground)
+        return shared
 
     @cached_property
     def mask(self) -> Mask:
@@ -232,3 +236,20 @@ class Regions:
         for source, own in self._by_source():
             source.runs.of(own).pixels(pixels)
         return Mask(pixels, self.valid, self.grid, self.name, self.classes, areal=self.areal)
+
+
+def covered_area(thing: Mask | Regions, ground: Ground) -> float:
+    """Area in the square of a ground's unit: of outlines where all of a thing has them, else of its pixels.
+
+    Args:
+        thing: overlaps count once.
+        ground: the grid's own, or one whose unit is the pixel.
+    """
+    if isinstance(thing, Regions):
+        sources, indices = thing.sources, thing.indices
+    else:
+        sources = (thing.objects(8),) if thing.features is not None else ()
+        indices = np.arange(len(thing.features or ()))
+    if len(sources) == 1 and isinstance(sources[0], Patches):
+        return sources[0].covered(indices, ground)
+    return kernels.mask_area_m2(thing.pixels if isinstance(thing, Mask) else thing.mask.pixels, ground)

@@ -87,34 +87,26 @@ class Patches:
     @cached_property
     def areas_m2(self) -> FloatArray:
         """(n,) ground areas in m2 inside the outlines, less the share whose pixels are not valid; 0 for lines."""
-        return self._ground_areas_m2(self._outlines, self._valid_shares, self.grid.require_ground())
+        return self._areas(self.grid.require_ground())
 
-    @cached_property
-    def _valid_shares(self) -> FloatArray:
-        return np.asarray(self.runs.sizes_px / np.maximum(self._whole.sizes_px, 1))
+    def _areas(self, ground: Ground) -> FloatArray:
+        return _ground_areas(self._outlines, _shares(self._whole, self.runs), ground)
 
-    def _ground_areas_m2(self, outlines: Geometries, shares: FloatArray, ground: Ground) -> FloatArray:
-        areas_px = np.asarray(shapely.area(outlines), dtype=float) * shares
-        if ground.uniform:
-            return np.asarray(areas_px * ground.pixel_area_m2)
-        areas = np.zeros(len(outlines))
-        some = areas_px > 0
-        centres = shapely.get_coordinates(shapely.centroid(outlines[some])) - 0.5
-        areas[some] = areas_px[some] * _pixel_areas_m2(ground, centres[:, 1], centres[:, 0])
-        return areas
+    def covered(self, indices: IntArray, ground: Ground) -> float:
+        """Area that some objects cover together, in the square of the ground's unit: where they overlap it counts once.
 
-    def shared_area_m2(self, indices: IntArray) -> float:
-        """Ground area in m2 by which the summed areas of some objects exceed that of the ground they cover."""
-        outlines = self._outlines[indices]
-        first, second = shapely.STRtree(outlines).query(outlines, predicate="intersects")
-        pairs = first < second
-        lap = shapely.area(shapely.intersection(outlines[first[pairs]], outlines[second[pairs]])) > 0
-        members = np.unique(np.concatenate([first[pairs][lap], second[pairs][lap]]))
-        if len(members) == 0:
-            return 0.0
-        together = np.array([shapely.union_all(outlines[members])], dtype=object)
-        union_m2 = self._ground_areas_m2(together, np.ones(1), self.grid.require_ground())
-        return float(self.areas_m2[indices][members].sum() - union_m2[0])
+        Args:
+            indices: which objects.
+            ground: the grid's own, or one whose unit is the pixel.
+        """
+        outlines, areas = self._outlines[indices], self._areas(ground)[indices]
+        lapping = _lapping(outlines)
+        if not len(lapping):
+            return float(areas.sum())
+        clusters = shapely.get_parts(shapely.union_all(outlines[lapping]))
+        whole = burned(clusters, self.grid.shape, areal=self.areal)
+        together = _ground_areas(clusters, _shares(whole, whole.inside(self.valid)), ground)
+        return float(areas.sum() - areas[lapping].sum() + together.sum())
 
     @cached_property
     def outlines_m(self) -> FloatArray:
@@ -140,7 +132,7 @@ class Patches:
     def compactness(self) -> FloatArray:
         """(n,) 4 pi area / outline squared of the outlines, image border and void included; at most 1."""
         ground = self.grid.ground or pixel_ground(self.grid.shape)
-        areas = self._ground_areas_m2(self._outlines, np.ones(len(self.features)), ground)
+        areas = _ground_areas(self._outlines, np.ones(len(self.features)), ground)
         whole_m = self._lengths_m(shapely.boundary(self._outlines), ground, everywhere=True)
         return np.asarray(np.minimum(4 * np.pi * areas / np.where(whole_m > 0, whole_m, np.inf) ** 2, 1.0))
 
@@ -161,6 +153,31 @@ class Patches:
     def reaches(self, pixels: BoolImage) -> NDArray[np.bool_]:
         """(n,) bool: which objects have a pixel among these, valid or not."""
         return self._whole.touches(pixels)
+
+
+def _shares(whole: Runs, valid: Runs) -> FloatArray:
+    """(n,) which share of each object's pixels is valid."""
+    return np.asarray(valid.sizes_px / np.maximum(whole.sizes_px, 1))
+
+
+def _lapping(outlines: Geometries) -> IntArray:
+    """Positions of the outlines that share area with another one."""
+    first, second = shapely.STRtree(outlines).query(outlines, predicate="intersects")
+    first, second = first[first < second], second[first < second]
+    lap = shapely.area(shapely.intersection(outlines[first], outlines[second])) > 0
+    return np.unique(np.concatenate([first[lap], second[lap]]))
+
+
+def _ground_areas(outlines: Geometries, shares: FloatArray, ground: Ground) -> FloatArray:
+    """(n,) areas of outlines on the ground times some shares; of a large one by the pixel size at its centroid."""
+    areas_px = np.asarray(shapely.area(outlines), dtype=float) * shares
+    if ground.uniform:
+        return np.asarray(areas_px * ground.pixel_area_m2)
+    areas = np.zeros(len(outlines))
+    some = areas_px > 0
+    centres = shapely.get_coordinates(shapely.centroid(outlines[some])) - 0.5
+    areas[some] = areas_px[some] * _pixel_areas_m2(ground, centres[:, 1], centres[:, 0])
+    return areas
 
 
 def _pixel_areas_m2(ground: Ground, rows: FloatArray, cols: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ import numpy as np
 import pyproj
 import pytest
 import shapely
+from affine import Affine
 from measured_sites import ROUND_GRIDS, SHAPE, call, geographic, planar, site_on
 from shapely.geometry import LineString, MultiPolygon, Point, Polygon, box
 
@@ -162,3 +163,41 @@ def test_identities_and_scores_are_the_source_s() -> None:
     assert found.scores[0] == 0.25
     assert np.isnan(found.scores[1])
     assert found.centroids_yx.tolist() == [[1.5, 1.5], [6.5, 6.5]]
+
+
+def test_a_class_of_small_footprints_is_as_large_as_they_are() -> None:
+    """On pixels of 10 m, each house of 36 m2 holds one pixel of 100 m2: pixels would say 2.8 times too much."""
+    grid = Grid(Affine(10, 0, 500_000, 0, -10, 5_000_000), SHAPE, planar("square").crs)
+    rng = np.random.default_rng(3)
+    houses = [
+        box(x, y, x + 0.6, y + 0.6) for x, y in np.indices((7, 5)).reshape(2, -1).T * 8 + rng.uniform(0, 5, (35, 2))
+    ]
+    site = site_on(grid, {"roof": houses})
+    mask = call(site, "segment", "roof")
+    roofs = call(site, "components", mask)
+    assert call(site, "area_px", mask) >= 35
+    for thing in (mask, roofs):
+        assert call(site, "area_m2", thing) == pytest.approx(35 * 36.0)
+        assert call(site, "share_percent", thing) == pytest.approx(100 * 35 * 0.36 / 4800)
+    assert call(site, "solar_power_kw", mask) == pytest.approx(35 * 36.0 * 0.2)
+
+
+def test_overlap_is_taken_off_where_it_lies() -> None:
+    """Two pairs far apart on a grid whose pixels differ, and a pair that void cuts."""
+    grid, valid = geographic(lat=85.0, degrees=0.08), ALL.copy()
+    valid[:, 70:] = False
+    pairs = [
+        box(5, 2, 15, 8),
+        box(10, 2, 20, 8),
+        box(5, 50, 15, 56),
+        box(10, 50, 20, 56),
+        box(60, 20, 74, 26),
+        box(65, 20, 80, 26),
+    ]
+    site = site_on(grid, {"roof": pairs}, valid)
+    mask = call(site, "segment", "roof")
+    for thing in (mask, call(site, "components", mask)):
+        weights = np.broadcast_to(grid.require_ground().area_m2(slice(0, 60)), SHAPE)
+        assert call(site, "area_m2", thing) == pytest.approx(weights[mask.pixels].sum(), rel=1e-3)
+        share = 100 * weights[mask.pixels].sum() / weights[valid].sum()
+        assert call(site, "share_percent", thing) == pytest.approx(share, rel=1e-3)
