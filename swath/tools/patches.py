@@ -87,10 +87,11 @@ class Patches:
     @cached_property
     def areas_m2(self) -> FloatArray:
         """(n,) ground areas in m2 inside the outlines, less the share whose pixels are not valid; 0 for lines."""
-        return self._areas(self.grid.require_ground())
+        return _ground_areas(self._outlines, self._valid_shares, self.grid.require_ground())
 
-    def _areas(self, ground: Ground) -> FloatArray:
-        return _ground_areas(self._outlines, _shares(self._whole, self.runs), ground)
+    @cached_property
+    def _valid_shares(self) -> FloatArray:
+        return _shares(self._whole, self.runs)
 
     def covered(self, indices: IntArray, ground: Ground) -> float:
         """Area that some objects cover together, in the square of the ground's unit: where they overlap it counts once.
@@ -99,7 +100,8 @@ class Patches:
             indices: which objects.
             ground: the grid's own, or one whose unit is the pixel.
         """
-        outlines, areas = self._outlines[indices], self._areas(ground)[indices]
+        outlines = self._outlines[indices]
+        areas = _ground_areas(outlines, self._valid_shares[indices], ground)
         lapping = _lapping(outlines)
         if not len(lapping):
             return float(areas.sum())

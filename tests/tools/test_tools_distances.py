@@ -62,6 +62,16 @@ def test_round_grids_by_geodesics(name: str) -> None:
     assert np.allclose(pixel_distances(to, grid.shape), expected, rtol=2e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", sorted(ROUND_GRIDS))
+def test_a_stated_pixel_size_scales_every_distance(name: str) -> None:
+    grid = ROUND_GRIDS[name]((24, 31))
+    target = disc(grid.shape, 4, 25, 2.5)
+    mean_m = sum(grid.require_ground().size_xy_m) / 2
+    stated = Grid(grid.affine, grid.shape, grid.crs, stated_gsd_m=mean_m / 8)
+    plain, scaled = (pixel_distances(distances_to(target, g.require_ground()), grid.shape) for g in (grid, stated))
+    assert np.allclose(scaled, plain / 8, rtol=1e-9, atol=1e-9)
+
+
 def test_distances_across_continents_are_arcs_not_chords() -> None:
     grid = geographic((18, 36), lat=90.0, degrees=10.0)
     target = disc(grid.shape, 8, 30, 0)

@@ -16,7 +16,7 @@ from measured_sites import call, site_on
 from swath.raster.grid import Grid
 from swath.tools.site import Nudge, Site
 
-CLASSES = arrays(np.uint8, st.tuples(st.integers(2, 16), st.integers(2, 16)), elements=st.integers(0, 3))
+CLASSES = arrays(np.uint8, st.tuples(st.integers(1, 16), st.integers(1, 16)), elements=st.integers(0, 3))
 """0 void, 1 roof, 2 water, 3 neither."""
 
 TURNS: dict[str, Callable[[Any], Any]] = {
