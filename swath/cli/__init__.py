@@ -16,7 +16,6 @@ from swath.cli.traces import trace
 from swath.errors import SwathError
 from swath.trace.wording import harmless
 
-
 GARBAGE_THRESHOLDS = (50_000, 20, 100)
 """Loading the libraries makes a million objects that stay: collecting after every 700 costs 0.15 s of a 1.9 s start."""
 
