@@ -43,6 +43,7 @@ class Patches:
     valid: BoolImage = field(repr=False)
     class_name: str
     areal: bool = True
+    _covered: dict[tuple[bytes, str], float] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _outlines(self) -> Geometries:
@@ -100,6 +101,12 @@ class Patches:
             indices: which objects.
             ground: the grid's own, or one whose unit is the pixel.
         """
+        key = (np.asarray(indices).tobytes(), ground.method)
+        if key not in self._covered:  # runs under a doubt ask again, and the union of 100,000 outlines takes seconds
+            self._covered[key] = self._covered_now(indices, ground)
+        return self._covered[key]
+
+    def _covered_now(self, indices: IntArray, ground: Ground) -> float:
         outlines = self._outlines[indices]
         areas = _ground_areas(outlines, self._valid_shares[indices], ground)
         lapping = _lapping(outlines)

@@ -126,11 +126,14 @@ def distance_m(site: Site, a: Mask | Regions, b: Mask | Regions) -> float:
     Raises:
         Refused: one of them is not in the image.
     """
-    here, there = site.mask_of(a), site.mask_of(b)
-    for thing in (here, there):
-        if not thing.size_px:
+    for thing in (a, b):
+        if not (len(thing) if isinstance(thing, Regions) else thing.size_px):
             raise Refused(f"There is no {thing.name} in the image, so that a distance to it has no value.")
-    shortest = float(site.distances(there).lowest(mask_runs(here.pixels))[0])
+    distances = site.distances(site.mask_of(b))
+    if isinstance(a, Regions):
+        shortest = float(a.measured(distances.lowest).min())
+    else:
+        shortest = float(distances.lowest(mask_runs(a.pixels))[0])
     return max(site.doubted_distance_m(shortest), 0.0) if shortest else 0.0
 
 
