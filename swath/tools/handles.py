@@ -248,8 +248,9 @@ def covered_area(thing: Mask | Regions, ground: Ground) -> float:
     if isinstance(thing, Regions):
         sources, indices = thing.sources, thing.indices
     else:
+        # Objects without a valid pixel lie outside the area of interest, where nothing counts.
         sources = (thing.objects(8),) if thing.features is not None else ()
-        indices = np.arange(len(thing.features or ()))
+        indices = np.flatnonzero(sources[0].sizes_px) if sources else np.zeros(0, dtype=np.int64)
     if len(sources) == 1 and isinstance(sources[0], Patches):
         return sources[0].covered(indices, ground)
     return kernels.mask_area_m2(thing.pixels if isinstance(thing, Mask) else thing.mask.pixels, ground)
