@@ -5,7 +5,7 @@ Everything about an object is summed over its runs; see design/kernels.md for th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,8 +21,11 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Places = NDArray[np.signedinteger[Any]]
 
-BLOCK_ROWS = 256
-"""Rows handled at a time where a temporary per pixel is needed: 256 rows of 10,000 float64 are 20 MB."""
+BLOCK_ROWS = 128
+"""Rows handled at a time where a temporary per pixel is needed: 128 rows of 10,000 float64 are 10 MB."""
+
+CHUNK_RUNS = 2**17
+"""Runs handled at a time where a temporary per run is needed: 1 MB each."""
 
 CHUNK_PX = 2**20
 """Pixels that are spelled out one by one at a time."""
@@ -72,42 +75,63 @@ class Runs:
         """Every pixel of every object, run by run."""
         return np.concatenate([self.start[:0], *(places for _, places in self._spelled_out())])
 
-    def _total(self, per_run: NDArray[Any]) -> FloatArray:
-        return np.asarray(np.bincount(self.owner, per_run, minlength=self.count), dtype=float)
+    def _parts(self) -> Iterator[Runs]:
+        """The runs, some at a time, so that what is computed per run needs little memory."""
+        for begin in range(0, len(self.start), CHUNK_RUNS):
+            yield self.where(slice(begin, begin + CHUNK_RUNS))
+
+    def _total(self, per_run: Callable[[Runs], NDArray[Any]]) -> FloatArray:
+        """(n,) sum over the runs of each object."""
+        total = np.zeros(self.count)
+        for part in self._parts():
+            np.add.at(total, part.owner, per_run(part).astype(np.float64, copy=False))
+        return total
 
     @cached_property
     def sizes_px(self) -> IntArray:
         """(n,) pixels of each object."""
-        return self._total(self.lengths).astype(np.int64)
+        return self._total(lambda part: part.lengths).astype(np.int64)
 
     @cached_property
     def boxes(self) -> IntArray:
         """(n, 4) half-open boxes: x_min, y_min, x_max, y_max; zeros for an object without a pixel."""
         boxes = np.zeros((4, self.count), dtype=self.start.dtype)
         boxes[:2] = max(self.shape)
-        row = self.start // self.shape[1]
-        for axis, first, last in ((0, self.start % self.shape[1], None), (1, row, row + 1)):
-            np.minimum.at(boxes[axis], self.owner, first)
-            np.maximum.at(boxes[axis + 2], self.owner, first + self.lengths if last is None else last)
+        for part in self._parts():
+            row, left = np.divmod(part.start, self.shape[1])
+            np.minimum.at(boxes[0], part.owner, left)
+            np.minimum.at(boxes[1], part.owner, row)
+            np.maximum.at(boxes[2], part.owner, left + part.lengths)
+            np.maximum.at(boxes[3], part.owner, row + 1)
         return np.where(self.sizes_px > 0, boxes, 0).T.astype(np.int64)
+
+    @property
+    def _middle_x(self) -> FloatArray:
+        """(m,) column of the middle of each run; halves are exact in floating point."""
+        return np.asarray((self.start % self.shape[1]) + (self.lengths - 1) * 0.5)
+
+    @property
+    def _middle_y(self) -> FloatArray:
+        """(m,) row of each run."""
+        return (self.start // self.shape[1]).astype(float)
 
     @cached_property
     def centroids_yx(self) -> FloatArray:
         """(n, 2) mean row and column of pixel centres, which are whole numbers; NaN without a pixel."""
         sizes = np.where(self.sizes_px > 0, self.sizes_px, np.nan)
-        return np.column_stack([self._total(self.lengths * at) / sizes for at in self._middles_yx()])
-
-    def _middles_yx(self) -> Iterator[FloatArray]:
-        """Row and column of the middle of each run; halves are exact in floating point."""
-        yield (self.start // self.shape[1]).astype(float)
-        yield (self.start % self.shape[1]) + (self.lengths - 1) * 0.5
+        row = self._total(lambda part: part.lengths * part._middle_y)
+        column = self._total(lambda part: part.lengths * part._middle_x)
+        return np.column_stack([row / sizes, column / sizes])
 
     @cached_property
     def moments_xx_xy_yy(self) -> FloatArray:
         """(n, 3) central second moments in pixels, each pixel being a unit square, not a point."""
-        y, x = (at - centre[self.owner] for at, centre in zip(self._middles_yx(), self.centroids_yx.T, strict=True))
-        length = self.lengths.astype(float)
-        per_run = (length * x**2 + length**3 / 12, length * x * y, length * (y**2 + 1 / 12))
+        y0, x0 = self.centroids_yx.T
+        per_run: list[Callable[[Runs], FloatArray]] = [
+            lambda part: part.lengths * (part._middle_x - x0[part.owner]) ** 2 + part.lengths.astype(float) ** 3 / 12,
+            lambda part: part.lengths * (part._middle_x - x0[part.owner]) * (part._middle_y - y0[part.owner]),
+            lambda part: part.lengths * ((part._middle_y - y0[part.owner]) ** 2 + 1 / 12),
+        ]
         totals = np.column_stack([self._total(moment) for moment in per_run])
         return np.asarray(totals / np.maximum(self.sizes_px, 1)[:, None])
 
@@ -115,12 +139,12 @@ class Runs:
         """(n,) true ground areas in m2."""
         if ground.uniform:
             return self.sizes_px.astype(np.float64) * ground.pixel_area_m2
-        areas = np.empty(len(self.start))
+        total = np.zeros(self.count)
         for rows in row_blocks(self.shape[0]):
-            part = self._between(rows.start, rows.stop)
+            part = self.where(self._between(rows.start, rows.stop))
             block = np.broadcast_to(ground.area_m2(rows), (rows.stop - rows.start, self.shape[1])).ravel()
-            areas[part] = _reduced(np.add, block, self.start[part], self.stop[part], rows.start * self.shape[1])
-        return self._total(areas)
+            np.add.at(total, part.owner, _reduced(np.add, block, part.start, part.stop, rows.start * self.shape[1]))
+        return total
 
     def touches(self, pixels: BoolImage) -> BoolArray:
         """(n,) bool: which objects have a pixel among these."""

@@ -26,6 +26,7 @@ def thin_strips(monkeypatch: pytest.MonkeyPatch) -> None:
     """Strips of three rows, so that small images have many seams."""
     monkeypatch.setattr(runs, "BLOCK_ROWS", 3)
     monkeypatch.setattr(runs, "CHUNK_PX", 5)
+    monkeypatch.setattr(runs, "CHUNK_RUNS", 3)
 
 
 def same_partition(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
