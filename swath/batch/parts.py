@@ -2,7 +2,8 @@
 
 Nothing outside a zone counts, neither as a target of distances nor as a neighbour, so that the zone's box and a border
 of one pixel hold all there is to measure. What does depend on the rest of the image (its halves, its size in pixels)
-is left to the whole: `measures_alike` tells which programs that concerns.
+is left to the whole, and so is a direction, which may jump from 180 degrees to 0 by rounding: `measures_alike` tells
+which programs that concerns.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MEASURE_ALIKE = frozenset({
     "merge", "exclude", "common", "mask_of", "each", "region_areas_m2", "area_statistic_m2", "area_statistic_px",
     "within", "beyond", "near", "farther", "touching", "distance_m", "distances_m", "distance_statistic_m", "nearest",
     "farthest", "area_m2", "area_px", "share_percent", "perimeter_m", "density_per_km2", "fragmentation",
-    "orientation_deg", "shape_statistic", "solar_power_kw", "image_area_m2", "pixel_size_m", "band_count", "ratio",
+    "shape_statistic", "solar_power_kw", "image_area_m2", "pixel_size_m", "band_count", "ratio",
     "convert", "reply",
 })  # fmt: skip
 """Tools that give the same on a part as on the whole (tests hold them to it); any other is left to the whole."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -204,6 +205,7 @@ class _Pool:
 def _serve(pipe: Connection, work: Work) -> None:
     """What a process of the pool does until it is told to end, or whoever started it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # so that sandboxes and folders are cleared away
 
     def once(key: str, compute: Callable[[], Any]) -> Any:
         pipe.send(("wants", key))

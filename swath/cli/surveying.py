@@ -48,7 +48,7 @@ def survey(words: tuple[str, ...], output: Path, **options: Any) -> int:
         )
     # Path.exists raises where a question is longer than the name of a file may be.
     if os.path.exists(question):  # noqa: PTH110
-        raise InputError(f"The question comes last, but {question} is a file. Next: add the question in quotes.")
+        raise InputError(f"The question comes last, but {question} is a file. Next: add it in quotes.")
     if options["id_field"] is not None and options["zones"] is None:
         raise InputError("--id names a column of the file of zones. Next: give that file with --zones FILE.")
     from swath.batch.survey import survey as ask_all

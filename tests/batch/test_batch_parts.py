@@ -147,7 +147,6 @@ CALLS: dict[str, Callable[[Site, str], Any]] = {
     "perimeter_m": lambda s, c: [area.perimeter_m(s, masks.segment(s, c)), area.perimeter_m(s, found(s, c))],
     "density_per_km2": lambda s, c: area.density_per_km2(s, found(s, c)),
     "fragmentation": lambda s, c: area.fragmentation(s, found(s, c)),
-    "orientation_deg": lambda s, c: area.orientation_deg(s, regions.largest(s, found(s, c))),
     "shape_statistic": lambda s, c: [
         area.shape_statistic(s, found(s, c), shape=shape, statistic="mean")  # type: ignore[arg-type]
         for shape in ("elongation", "solidity", "compactness", "extent")
@@ -256,6 +255,9 @@ def test_programs_that_look_beyond_the_zone_are_left_to_the_whole() -> None:
     count = 'reply(count(components(segment("house"))), kind="count")'
     assert measures_alike(count, site)
     assert not measures_alike('half = image_part(part="north")\n' + count, site)
+    assert not measures_alike(
+        'reply(orientation_deg(largest(components(segment("car")))), kind="quantity", unit="deg")', site
+    )
     assert not measures_alike('reply(image_size_px(axis="width"), kind="quantity", unit="px")', site)
     sheared, _ = whole_site(Grid(Affine(1, 0.5, 500_000, 0, -1, 5_000_000), SHAPE, pyproj.CRS(32631)), 1)
     assert not measures_alike(count, sheared)

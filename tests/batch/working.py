@@ -1,4 +1,4 @@
-"""Work for the pool that other processes can import."""
+"""Work and a planner that other processes can import."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import os
 import signal
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from swath.agent.planner import Feedback, Program, Scene
 from swath.batch.pool import Once
 
 
@@ -68,3 +70,16 @@ def endless(setup: Path, items: Sequence[int], once: Once) -> Iterator[int]:
     (setup / str(os.getpid())).touch()
     yield items[0]
     time.sleep(600)
+
+
+@dataclass
+class Counting:
+    """A planner that counts buildings, and leaves a file in a folder each time that it is asked."""
+
+    folder: Path
+    source: str = 'houses = components(segment("building"))\nreply(count(houses), kind="count", objects=houses)\n'
+    name: str = "counting"
+
+    def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
+        (self.folder / f"plan-{os.getpid()}-{time.monotonic_ns()}").touch()
+        return Program(self.source, "buildings")
