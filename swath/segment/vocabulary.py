@@ -56,8 +56,11 @@ def spellings(phrase: str, *, generic: bool = True) -> tuple[str, ...]:
     head, _, last = folded.rpartition(" ")
     found = [f"{head} {form}".strip() for form in singulars(last)]
     first, _, rest = folded.partition(" ")
-    if rest.startswith("of "):  # "bodies of water"
+    if rest.startswith(("of ", "d ", "de ")):  # "bodies of water", "plans d'eau"
         found += [f"{form} {rest}" for form in singulars(first)]
+    every = [list(singulars(word))[-1] for word in folded.split()]
+    if all(one != word for one, word in zip(every, folded.split(), strict=True)):  # "terres agricoles"
+        found.append(" ".join(every))
     if generic and head and any(form in GENERIC_NOUNS for form in singulars(last)):
         found += spellings(head)
     return tuple(dict.fromkeys(found))

@@ -19,8 +19,8 @@ SAMPLES = {
     "PUNIT": ["kW"], "PXUNIT": ["pixels"], "QPOW": ["30 kW"], "QIRR": ["900 W/m2"], "TIMESNUM": ["twice", "3 times"],
     "COMMA": [","],
 }  # fmt: skip
-INTERNAL = {"PLUSDE", "MOINSDE", "ZWHATIS", "NOISE"}
-"""Terminals of the lexicons that `asked.py` turns into others or leaves out."""
+INTERNAL = {"PLUSDE", "MOINSDE", "ZWHATIS", "NOISE", "BYAREA", "BYNUMBER", "ATSIGN"}
+"""Terminals of the lexicons that are turned into others, or taken off, before the parse."""
 
 
 def words_by_terminal() -> dict[str, list[str]]:

@@ -139,6 +139,40 @@ def test_without_a_ground_size_areas_are_compared_in_pixels():
     assert "area_m2(" in plan("What is the area of water in ha?", scene).source
 
 
+ENGLISH = {
+    "Quel pourcentage de l'image est couvert par la végétation ?": "What percentage of the image is vegetation?",
+    "Combien de bâtiments de plus de 100 m² y a-t-il ?": "How many buildings are larger than 100 m2?",
+    "Combien de bâtiments se trouvent à moins de 50 m d'une route ?": "How many buildings are within 50 m of a road?",
+    "Quelle est la superficie totale de l'eau en hectares ?": "What is the total area of water in hectares?",
+    "Y a-t-il de l'eau dans l'image ?": "Is there any water?",
+    "Y a-t-il plus de routes que de bâtiments ?": "Is there more road than building area?",
+    "La forêt couvre-t-elle plus de la moitié de l'image ?": "Does forest cover more than half of the image?",
+    "Combien de bâtiments dans la moitié nord de l'image ?": "How many buildings are in the northern half?",
+    "nombre de maisons sur la photo svp": "How many buildings are there?",
+    "¿Qué porcentaje de la imagen está cubierto por vegetación?": "What percentage of the image is vegetation?",
+    "¿Cuántos edificios mayores de 100 m² hay?": "How many buildings are larger than 100 m2?",
+    "¿Cuántos edificios hay a menos de 50 m de una carretera?": "How many buildings are within 50 m of a road?",
+    "¿Cuál es el área total de agua en hectáreas?": "What is the total area of water in hectares?",
+    "¿Hay agua en la imagen?": "Is there any water?",
+    "¿Hay más de un cuerpo de agua?": "Are there more than 1 water bodies?",
+    "¿Cubre el agua más del 10 % de la imagen?": "Does water cover more than 10% of the image?",
+    "¿Cuántos edificios miden más de 1.250 m2?": "How many buildings are larger than 1250 m2?",
+    "图像中植被占百分之多少？": "What percentage of the image is vegetation?",
+    "面积大于100平方米的建筑物有多少栋？": "How many buildings are larger than 100 m2?",
+    "距离道路50米以内的建筑物有多少？": "How many buildings are within 50 m of a road?",
+    "水体的总面积是多少公顷？": "What is the total area of water in hectares?",
+    "图像中有水体吗？": "Is there any water?",
+    "植被比水体多吗？": "Is there more vegetation than water?",
+    "植被面积超过图像的百分之三十吗？": "Does vegetation cover more than 30% of the image?",
+    "一共有多少栋房屋？": "How many buildings are there?",
+}
+
+
+@pytest.mark.parametrize("question", ENGLISH)
+def test_other_languages_reach_the_same_program(question):
+    assert plan(question).source == plan(ENGLISH[question]).source
+
+
 @pytest.mark.parametrize(
     ("question", "note"),
     [
@@ -153,6 +187,9 @@ def test_without_a_ground_size_areas_are_compared_in_pixels():
         ("percentage of vegetation within 50 m of water", "The percentage is of that class;"),
         ("Are there more buildings than ponds?", "They are compared by number;"),
         ("How many buildings are there? (GSD: 0.5)", "The pixel size 0.5 is taken to be in metres."),
+        ("Exposure survey: how many buildings are there?", 'The heading "Exposure survey" is not read.'),
+        ("How much buildings are there?", "Their number is counted;"),
+        ("¿Cuántos edificios miden más de 1.250 m2?", "1.250 is read with its point between thousands."),
     ],
 )
 def test_choices_are_named(question, note):
@@ -201,6 +238,10 @@ def test_what_cannot_be_measured_has_its_own_sentence(question, sentence):
         ("What is the area of water in kW?", 'not measured in "kW"'),
         ("", "The question is empty."),
         ("buildings", "It does not say what to measure"),
+        ("Abandoned: how many buildings?", '"Abandoned"'),
+        ("Red roofs: how many?", '"Red"'),
+        ("count the image", "It does not say what is to be counted"),
+        ("buildings (area > 100 m2)", "It does not say what to measure"),
     ],
 )
 def test_what_is_not_understood_is_quoted(question, quoted):

@@ -238,7 +238,7 @@ def _one_unit(words: Sequence[Word], at: int) -> tuple[Quantity, int] | None:
     """One of a unit that is written out: "a hectare", "an acre"."""
     if words[at].text in _ARTICLES:
         unit = unit_at(words, at + 1)
-        if unit and len(words[at + 1].text) > 3:
+        if unit and len(words[at + 1].text) > 3 and unit[0].dimension != "pixels":
             return Quantity(Decimal(1), unit[0]), 1 + unit[1]
     return None
 

@@ -7,40 +7,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from swath.agent.offline.amounts import units
+from swath.agent.offline.gsd import without_gsd
 from swath.agent.offline.meaning import Amount
-from swath.agent.offline.pieces import FOREIGN, Piece, renamed
+from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece, renamed
+from swath.agent.offline.refusals import triggers
+from swath.agent.offline.words import without_accents
 
 _UNITS = ("AUNIT", "LUNIT", "PUNIT", "PXUNIT")
 _AMOUNTS = ("QAREA", "QLEN", "QPX")
-_GSD_PATTERNS: tuple[tuple[tuple[str, ...], int], ...] = (
-    (("RESOLUTION", "BE", "QLEN", "PER", "PXUNIT"), 2),
-    (("RESOLUTION", "QLEN", "PER", "PXUNIT"), 1),
-    (("RESOLUTION", "QLEN", "OR", "PXUNIT"), 1),
-    (("RESOLUTION", "BE", "QLEN", "OR", "PXUNIT"), 2),
-    (("RESOLUTION", "BE", "QLEN"), 2),
-    (("RESOLUTION", "EXACTLY", "QLEN"), 2),
-    (("RESOLUTION", "QLEN"), 1),
-    (("RESOLUTION", "BE", "NUM"), 2),
-    (("RESOLUTION", "EXACTLY", "NUM"), 2),
-    (("RESOLUTION", "NUM"), 1),
-    (("QLEN", "RESOLUTION"), 0),
-    (("QLEN", "IMAGE", "RESOLUTION"), 0),
-    (("QLEN", "PER", "PXUNIT"), 0),
-    (("QLEN", "OR", "PXUNIT"), 0),
-    (("QLEN", "TO", "PXUNIT"), 0),
-    (("QLEN", "PXUNIT"), 0),
-    (("PXUNIT", "BE", "QLEN"), 2),
-    (("PXUNIT", "EXACTLY", "QLEN"), 2),
-    (("PXUNIT", "SIZED", "QLEN"), 2),
-    (("PXUNIT", "QLEN"), 1),
-    (("QPX", "BE", "QLEN"), 2),
-    (("QPX", "EXACTLY", "QLEN"), 2),
-    (("ALL", "PXUNIT", "BE", "QLEN"), 3),
-    (("QLEN", "IMAGE"), 0),
-)
-"""Sequences of terminals that state a ground pixel size, and where in them the length stands."""
-_BEFORE_GSD = ("AT", "WITH", "ASSUMING", "FOR", "IN", "FROM", "IMAGE", "AND", "BE", "SIZED", "ONLY")
-_AFTER_GSD = ("IMAGE", "WIDTH", "RESOLUTION", "NOISE")
 _ASKED_BEFORE = ("IN", "AS", "AT", "INTO")
 
 
@@ -53,21 +27,58 @@ class Asked:
         gsd_m: the ground pixel size that it states.
         unit: key of the unit that it asks for, None where it asks for none.
         notes: sentences for people.
+        by: "number" or "area", where it says which of them is meant.
     """
 
     pieces: tuple[Piece, ...]
     gsd_m: float | None
     unit: str | None
     notes: tuple[str, ...]
+    by: str | None = None
 
 
 def asides_taken_off(pieces: Sequence[Piece]) -> Asked:
     """Take a stated ground pixel size and an asked unit off the pieces, and mend what is left."""
-    rest, gsd_m, notes = _without_gsd(_sides(pieces))
+    pieces, told = _without_headings(pieces)
+    rest, by = _without_way_of_counting(_sides(pieces))
+    rest, gsd_m, notes = without_gsd(rest)
     rest = _whole_amounts(_split_words(rest))
     rest, unit = _without_unit(_pixels_named(rest))
     rest = _without_image(_listed(rest))
-    return Asked(tuple(rest), gsd_m, unit, tuple(notes))
+    return Asked(tuple(rest), gsd_m, unit, (*told, *notes), by)
+
+
+def _without_headings(pieces: Sequence[Piece]) -> tuple[list[Piece], list[str]]:
+    """A heading ("Exposure count: ...") or a purpose ("For the noise study: ...") taken off, with a note that says so.
+
+    It has to name a task or a paper, and may hold nothing else that matters: no class, amount, part, negation, and none
+    of the words by which questions are refused. So "Abandoned: how many buildings?" stays whole, and is refused.
+    """
+    end = next((at for at, piece in enumerate(pieces) if at and ":" in piece.mark), None)
+    heading = pieces[:end] if end is not None else ()
+    words = [word for piece in heading for word in without_accents(piece.text).split()]
+    strange = [piece for piece in heading if piece.kind == UNKNOWN]
+    harmless = all(piece.kind in (UNKNOWN, *_IN_HEADINGS) for piece in heading)
+    names_a_task = bool(set(words) & _TASKS)
+    if end is None or not (strange and harmless and names_a_task) or len(words) > 6 or set(words) & triggers():
+        return list(pieces), []
+    said = " ".join(piece.text for piece in heading)
+    return list(pieces[end:]), [f'The heading "{said}" is not read.']
+
+
+_TASK_WORDS = (
+    "survey report study triage scenario check task note paper article caption assessment summary analysis request "
+    "questionnaire exposure audit claim claims file memo story feature project assignment exercise research exam quiz "
+    "inventory statistics statistic metrics indicator"
+)
+_TASKS = frozenset(_TASK_WORDS.split())
+_IN_HEADINGS = ("FOR", "HOWMANY", "REGION", "RISK", "IMAGE", "IN", "AT", "AND", "DENSITY", "THEY", "AREA", "RESOLUTION")
+
+
+def _without_way_of_counting(pieces: list[Piece]) -> tuple[list[Piece], str | None]:
+    ways = {"BYNUMBER": "number", "BYAREA": "area"}
+    by = next((ways[piece.kind] for piece in pieces if piece.kind in ways), None)
+    return [piece for piece in pieces if piece.kind not in ways], by
 
 
 def _sides(pieces: Sequence[Piece]) -> list[Piece]:
@@ -79,65 +90,57 @@ def _sides(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _split_words(pieces: Sequence[Piece]) -> list[Piece]:
-    """What stands for two words, or for none: "or more" before a second thing, "show", the colon of "a : b"."""
+    """What stands for two words, for another, or for none: "or more" before a second thing, "show", "a : b"."""
     found: list[Piece] = []
     for at, piece in enumerate(pieces):
-        follows = pieces[at + 1].kind if at + 1 < len(pieces) else ""
         before = found[-1].kind if found else ""
-        two = piece.kind in ("ORMORE", "ORLESS") and piece.text != "+"
-        if two and (follows == "THAN" or (follows == "CLASS" and before not in (*_AMOUNTS, "NUM", "QPCT"))):
-            found.append(renamed(piece, "AND" if piece.text.startswith("and") else "OR"))
-            found.append(renamed(piece, "MORE" if piece.kind == "ORMORE" else "LESS"))
-        elif piece.kind in ("PLUSDE", "MOINSDE"):
-            amount = follows in (*_AMOUNTS, "NUM", "QPCT", "QPOW")
-            kinds = {"PLUSDE": ("OVER", "MORE"), "MOINSDE": ("UNDER", "LESS")}[piece.kind]
-            found.append(renamed(piece, kinds[0] if amount else kinds[1]))
-        elif piece.kind == FOREIGN and follows == "BECAUSE":
-            continue  # "impervious, i.e. buildings and roads": what it means is said
-        elif piece.kind == "BECAUSE" and at and pieces[at - 1].kind == FOREIGN:
+        after = pieces[at + 1].kind if at + 1 < len(pieces) else ""
+        if _says_nothing(pieces, at, before, after):
             continue
-        elif piece.kind == before == "PERCENT":
-            continue  # "proportion (%)"
-        elif piece.kind == "ZWHATIS":
-            continue  # "is how much", at the end of a Chinese question
-        elif piece.kind == "HAVE" and piece.text.lower() == "show" and not found:
-            continue  # "show the number of"
-        elif piece.kind == before == "CLASS" and ":" in piece.mark:
-            found += [Piece("AGAINST", None, ":", piece.start, piece.start), piece]
-        else:
-            found.append(piece)
+        found += _said(piece, before, after, _mark_after(pieces, at))
     return found
 
 
-def _without_gsd(pieces: list[Piece]) -> tuple[list[Piece], float | None, list[str]]:
-    for kinds, where in sorted(_GSD_PATTERNS, key=lambda pattern: -len(pattern[0])):
-        for at in range(len(pieces) - len(kinds) + 1):
-            span = pieces[at : at + len(kinds)]
-            if tuple(piece.kind for piece in span) != kinds or not _states_gsd(span):
-                continue
-            amount: Amount = span[where].value
-            notes = [] if amount.unit else [f"The pixel size {amount.value.normalize():f} is taken to be in metres."]
-            start, end = at, at + len(kinds)
-            while start > 0 and pieces[start - 1].kind in _BEFORE_GSD and not _needed_before(pieces, start - 1):
-                start -= 1
-            while end < len(pieces) and pieces[end].kind in _AFTER_GSD:
-                end += 1
-            value = amount.value / (span[0].value.value if kinds[0] == "QPX" else 1)
-            return pieces[:start] + pieces[end:], float(value), notes
-    return pieces, None, []
+def _says_nothing(pieces: Sequence[Piece], at: int, before: str, after: str) -> bool:
+    """A word without a meaning in its place."""
+    piece = pieces[at]
+    if piece.kind == "ZWHATIS":  # "is how much", at the end of a Chinese question
+        return True
+    if piece.kind in (FOREIGN, UNKNOWN):  # "impervious, i.e. buildings and roads": what it means is said
+        return after == "BECAUSE" or (after == "CLASS" and "(" in _mark_after(pieces, at) and piece.kind == FOREIGN)
+    if piece.kind == "THEY":  # "their nearest road"
+        return after == "NEAREST"
+    if piece.kind == "WHICH":  # "what do they add up to"
+        return after == "DO"
+    if piece.kind == "BECAUSE":
+        return at > 0 and pieces[at - 1].kind in (FOREIGN, UNKNOWN)
+    if piece.kind == "PERCENT":  # "proportion (%)"
+        return before == "PERCENT" or ("(" in piece.mark and any(other.kind == "PERCENT" for other in pieces[:at]))
+    return piece.kind == "HAVE" and piece.text.lower() == "show" and not before  # "show the number of"
 
 
-def _states_gsd(span: Sequence[Piece]) -> bool:
-    if [piece.kind for piece in span] == ["QLEN", "IMAGE"]:
-        return span[1].text in ("imagery", "image", "images", "data", "pixel imagery")
-    return not (span[0].kind == "QPX" and span[0].value.value == 0)
+def _said(piece: Piece, before: str, after: str, mark_after: str) -> list[Piece]:
+    """What a word stands for beside its neighbours."""
+    two = piece.kind in ("ORMORE", "ORLESS") and piece.text != "+"
+    if two and (after == "THAN" or (after == "CLASS" and before not in (*_AMOUNTS, "NUM", "QPCT"))):
+        link = renamed(piece, "AND" if piece.text.startswith("and") else "OR")
+        return [link, renamed(piece, "MORE" if piece.kind == "ORMORE" else "LESS")]
+    if piece.kind in ("LARGER", "MORE", "SMALLER", "LESS") and after in _AMOUNTS:
+        return [renamed(piece, "OVER" if piece.kind in ("LARGER", "MORE") else "UNDER")]
+    if piece.kind in ("PLUSDE", "MOINSDE"):
+        kinds = {"PLUSDE": ("OVER", "MORE"), "MOINSDE": ("UNDER", "LESS")}[piece.kind]
+        return [renamed(piece, kinds[0] if after in (*_AMOUNTS, "NUM", "QPCT", "QPOW") else kinds[1])]
+    if piece.kind == "REL" and piece.text.lower() == "that is" and "," in mark_after:
+        return [renamed(piece, "BECAUSE")]
+    if piece.kind == before == "CLASS" and "-" in piece.mark:
+        return [Piece("TO", None, "-", piece.start, piece.start), piece]
+    if piece.kind == before == "CLASS" and ":" in piece.mark:
+        return [Piece("AGAINST", None, ":", piece.start, piece.start), piece]
+    return [piece]
 
 
-def _needed_before(pieces: Sequence[Piece], at: int) -> bool:
-    """An "image" that the question is about, as in "percentage of the image (GSD 0.5 m)", stays."""
-    return pieces[at].kind == "IMAGE" and (
-        at == 0 or pieces[at - 1].kind not in ("IN", "WITH", "FOR", "AT", "ASSUMING")
-    )
+def _mark_after(pieces: Sequence[Piece], at: int) -> str:
+    return pieces[at + 1].mark if at + 1 < len(pieces) else ""
 
 
 def _whole_amounts(pieces: list[Piece]) -> list[Piece]:
@@ -208,6 +211,8 @@ def _without_unit(pieces: list[Piece]) -> tuple[list[Piece], str | None]:
             if piece.kind == "PXUNIT" and not any(other.kind in ("WIDTH", "TALL") for other in pieces):
                 pieces = [*pieces[:at], renamed(piece, "AUNIT", units()["px"]), *pieces[at + 1 :]]
             return pieces, piece.value.key
+        if piece.kind == "AUNIT" and not any(other.kind == "PER" for other in pieces[:at]):
+            return pieces, piece.value.key  # "acres of farmland"
     return pieces, None
 
 
@@ -222,7 +227,9 @@ def _asked_at(pieces: list[Piece], at: int) -> tuple[int, int, str] | None:
         alone = before not in ("HOWMANY", "HOWMUCH", "PER", "OR") and at > 0
         if alone and (last or "(" in piece.mark or "," in piece.mark):
             return at, at + 1, piece.value.key
-    of_something = not last and pieces[at + 1].kind in ("CLASS", "THEY", "LARGEST")
+    asks_area = any(other.kind in ("HOWMUCH", "AREA", "HOWMANY") for other in pieces[:at])
+    wholes = ("CLASS", "THEY", "LARGEST") if asks_area else ("CLASS", "THEY", "LARGEST", "IMAGE")
+    of_something = not last and pieces[at + 1].kind in wholes
     if piece.kind == "PERCENT" and before in ("IN", "AS") and not of_something:
         return at - 1, at + 1, "percent"
     if piece.kind == "PERCENT" and last and any(other.kind in ("PERCENT", "HOWMUCH", "AREA") for other in pieces[:at]):

@@ -114,3 +114,10 @@ class Between:
 
     low: ComparedAsked
     high: ComparedAsked
+
+
+@dataclass(frozen=True)
+class AreaOrNumber:
+    """What "how much buildings" asks for: an area where a unit of area is asked for, else a number."""
+
+    thing: m.Thing

@@ -23,6 +23,9 @@ class ClaimReader(NumberReader):
     def exists(self, children: list[Any]) -> m.Exists:
         return m.Exists(things(children)[0].having(*steps(children)))
 
+    def exists_there(self, children: list[Any]) -> m.Exists:
+        return self.exists(children)
+
     def exists_where(self, children: list[Any]) -> WhereAsked:
         return WhereAsked(things(children)[0], steps(children))
 

@@ -40,8 +40,12 @@ _NUMBERS = {
 _ENGLISH = {
     language: dict(zip(pairs.split()[::2], pairs.split()[1::2], strict=True)) for language, pairs in _NUMBERS.items()
 }
+_ONE = ("un", "una", "une")
+_MORE_THAN = (("plus", "d"), ("plus", "de"), ("moins", "d"), ("mas", "de"), ("menos", "de"))
+"""After these, "un" is the number one, not an article."""
 _HAN_DIGITS = {char: i for i, char in enumerate("零一二三四五六七八九")} | {"两": 2}
 _HAN_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
+_NOT_ONE = ("一共", "一下", "一些", "一起", "一个", "一般")
 _DOTTED_THOUSANDS = re.compile(r"[1-9]\d{0,2}(\.\d{3})+")
 
 
@@ -70,9 +74,15 @@ def with_english_numbers(words: Sequence[Word], language: str) -> tuple[list[Wor
         if word.number and language == "es" and _DOTTED_THOUSANDS.fullmatch(word.text):
             notes.append(f"{word.text} is read with its point between thousands.")
             found.append(replace(word, text=word.text.replace(".", "")))
+        elif word.text in _ONE and _texts(found, 2) in _MORE_THAN:
+            found.append(replace(word, text="one"))
         else:
             found.append(replace(word, text=_ENGLISH.get(language, {}).get(word.text, word.text)))
     return found, notes
+
+
+def _texts(words: Sequence[Word], last: int) -> tuple[str, ...]:
+    return tuple(word.text for word in words[-last:])
 
 
 def _han_numbers(words: Sequence[Word]) -> list[Word]:
@@ -97,7 +107,8 @@ def _han_numbers(words: Sequence[Word]) -> list[Word]:
 
 def _plain_han(words: Sequence[Word], at: int, found: list[Word]) -> int:
     number = _han_number(words, at)
-    if number is None or words[at].number:
+    together = "".join(word.text for word in words[at : at + 2]) in _NOT_ONE
+    if number is None or words[at].number or together:
         found.append(words[at])
         return at + 1
     value, length = number

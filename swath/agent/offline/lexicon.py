@@ -28,11 +28,13 @@ class Lexicon:
         entries: phrase as a tuple of words to what it stands for.
         longest: first word to the length of the longest phrase that starts with it.
         words: every word of every phrase.
+        language: "en", "fr", "es" or "zh".
     """
 
     entries: Mapping[tuple[str, ...], Entry]
     longest: Mapping[str, int]
     words: frozenset[str]
+    language: str = "en"
 
     def match(self, words: Sequence[Word], at: int) -> tuple[Entry, int] | None:
         """The longest phrase that starts at a word, and its length."""
@@ -72,4 +74,4 @@ def lexicon(language: str) -> Lexicon:
     longest: dict[str, int] = {}
     for words in entries:
         longest[words[0]] = max(longest.get(words[0], 0), len(words))
-    return Lexicon(entries, longest, frozenset(word for words in entries for word in words))
+    return Lexicon(entries, longest, frozenset(word for words in entries for word in words), language)

@@ -134,7 +134,7 @@ class Thing:
         regions: whether it was named one by one ("regions", "ponds").
         pronoun: stands for a thing named elsewhere: "they" for the one named before, with all that was said of it;
             "elided" for the same class without it ("and how many in the south?"); "same" for the first of the question;
-            "shore" for the water.
+            "shore" for the water; "area" for the thing named before or else the image.
         vague: "small" or "large" where the words say so, which needs a limit.
     """
 
@@ -145,7 +145,7 @@ class Thing:
     without: tuple[ClassWord, ...] = ()
     areal: bool = False
     regions: bool = False
-    pronoun: Literal["", "they", "elided", "same", "shore"] = ""
+    pronoun: Literal["", "they", "elided", "same", "shore", "area"] = ""
     vague: Literal["", "small", "large"] = ""
 
     def having(self, *steps: Step) -> Thing:

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from lark import Token
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline.asks import DensityAsked, Per, RatioAsked, ShareAsked
+from swath.agent.offline.asks import AreaOrNumber, DensityAsked, Per, RatioAsked, ShareAsked
 from swath.agent.offline.steps import StepReader
-from swath.agent.offline.things import ELIDED, EVERYTHING, SAME, THEY, has, steps, things, values
+from swath.agent.offline.things import AREA, ELIDED, EVERYTHING, SAME, THEY, has, steps, things, values
 from swath.agent.offline.unsettled import Unsettled
 
 
@@ -25,8 +25,10 @@ class NumberReader(StepReader):
     def count_they(self, children: list[Any]) -> m.Count:
         return m.Count((THEY if has(children, "THEY") else ELIDED).having(*steps(children)))
 
-    def area(self, children: list[Any]) -> m.Area:
-        return m.Area(things(children)[0].having(*steps(children)))
+    def area(self, children: list[Any]) -> m.Area | AreaOrNumber:
+        thing = things(children)[0].having(*steps(children))
+        whole_words = has(children, "HOWMUCH") and not has(children, "AREA", "AUNIT")
+        return AreaOrNumber(thing) if whole_words and thing.countable and not thing.areal else m.Area(thing)
 
     def how_big(self, children: list[Any]) -> m.Area:
         thing = things(children)[0].having(*steps(children))
@@ -43,7 +45,10 @@ class NumberReader(StepReader):
         return m.Area(things(children)[0])
 
     def area_where(self, children: list[Any]) -> m.Area:
-        return m.Area(replace(EVERYTHING, areal=True).having(*steps(children)))
+        where = steps(children)
+        if isinstance(where[0], m.Size):
+            raise Unsettled("It does not say what to measure: a size alone is a limit.")
+        return m.Area(AREA.having(*where))
 
     def area_they(self, children: list[Any]) -> m.Area:
         return m.Area(THEY.having(*steps(children)))
@@ -199,6 +204,9 @@ class NumberReader(StepReader):
         a, b = (_as_share(operand) for operand in operands_in(children))
         return m.Difference(a, b)
 
+    def difference_between_shares(self, children: list[Any]) -> m.Difference:
+        return replace(self.difference_shares(children), absolute=True)
+
     def difference_counts(self, children: list[Any]) -> RatioAsked:
         a, b = things(children)
         return RatioAsked((m.Count(a), m.Count(b)), difference=True)
@@ -238,7 +246,7 @@ def _per(children: Sequence[Any]) -> str | None:
 
 MEASURES = (
     m.Count, m.Area, m.Share, m.AreaStatistic, m.Perimeter, m.Distance, m.Density, m.Power, m.ImageFact, m.Ratio,
-    m.Difference, m.Times, ShareAsked, RatioAsked, DensityAsked,
+    m.Difference, m.Times, ShareAsked, RatioAsked, DensityAsked, AreaOrNumber,
 )  # fmt: skip
 
 
@@ -269,6 +277,7 @@ def _amount_of(thing: m.Thing) -> m.Count | m.Area:
 def _as_share(operand: Any) -> m.Share:
     """An operand as a share of the image."""
     thing = operand.thing if isinstance(operand, m.Area) else operand
+    thing = thing.part if isinstance(thing, ShareAsked) else thing
     if not isinstance(thing, m.Thing):
         raise Unsettled("It asks for percentage points between things that are no shares.")
     return m.Share(thing)

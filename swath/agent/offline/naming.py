@@ -9,7 +9,7 @@ from typing import Any
 from swath.agent.offline import asks as a
 from swath.agent.offline import meaning as m
 from swath.agent.offline.steps import Risk
-from swath.agent.offline.things import THEY, Assumption, Context, Filter, Restated, Vague
+from swath.agent.offline.things import THEY, Assumption, Context, Filter, Restated, Vague, Where
 from swath.agent.offline.trees import STEPS, all_things_in, before_pick, parts_in, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
@@ -25,11 +25,13 @@ class Namer:
     Attributes:
         classes: the scene's classes.
         unit: key of the unit asked for.
+        by: "number" or "area", where the question says which.
         notes: what was chosen, for people.
     """
 
     classes: tuple[str, ...]
     unit: str | None
+    by: str | None = None
     notes: list[str] = field(default_factory=list)
     _first: m.Thing | None = None
 
@@ -47,6 +49,9 @@ class Namer:
         core = self._named(parsed.core, subject)
         for node in around:
             core = self._surrounded(core, self._named(node, subject))
+        for part in parts_in(core):
+            if isinstance(part, m.Count | m.AreaStatistic | m.Density) and part.thing.everything:
+                raise Unsettled("It does not say what is to be counted.")
         for thing in all_things_in(core):
             if not thing.classes and not thing.everything:
                 raise Unsettled("It does not say what is to be measured.")
@@ -75,6 +80,8 @@ class Namer:
             return m.Near(self._at_risk(part.kind), high=m.Bound(part.distance, True))
         if not isinstance(part, m.Thing):
             return None
+        if part.pronoun == "area" and subject is None:
+            part = replace(part, everything=True, pronoun="")
         if part.pronoun == "shore":
             return self._of_concept("water").having(*part.steps)
         if _is_they(part):
@@ -109,6 +116,8 @@ class Namer:
         if isinstance(named, Restated):
             sizes = named.thing.steps
             return self._applied(core, lambda thing: before_pick(thing, *sizes), named.thing.classes, targets=True)
+        if isinstance(named, Where):
+            return self._applied(core, lambda thing: before_pick(thing, *named.steps), None, targets=False)
         if isinstance(named, m.InPart):
             return self._placed(core, named)
         if isinstance(named, Assumption):

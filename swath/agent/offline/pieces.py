@@ -93,7 +93,7 @@ def _best(words: Sequence[Word], at: int, lexicon: Lexicon, classes: tuple[str, 
         (
             _own_name(words, at, classes) if classes is not None else None,
             _amount(words, at),
-            _part(words, at),
+            _part(words, at, lexicon.language),
             _phrase(words, at, lexicon),
             _class(words, at, classes) if classes is not None else None,
             _unit(words, at),
@@ -178,8 +178,8 @@ def _amount(words: Sequence[Word], at: int) -> tuple[str, Any, int] | None:
     return "NUM", Amount(amount.value, "", said), length
 
 
-def _part(words: Sequence[Word], at: int) -> tuple[str, str, int] | None:
-    found = part_at(words, at)
+def _part(words: Sequence[Word], at: int, language: str) -> tuple[str, str, int] | None:
+    found = part_at(words, at, language)
     return ("PART", *found) if found else None
 
 

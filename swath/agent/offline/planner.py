@@ -93,10 +93,10 @@ def understand(question: str, classes: tuple[str, ...]) -> Understood:
     words, numbered = languages.with_english_numbers(words, language)
     if not words:
         raise Refused(f"The question is empty. It can answer, for example: {refusals.nearest_question([], classes)}")
-    words, mended = typos.mended(words, _known_words(language, classes), _class_words(classes))
+    words, mended = typos.mended(words, _known_words(language, classes), _targets(language, classes))
     found = pieces.pieces_of(words, text, lexicon.lexicon(language), classes)
     aside = asked.asides_taken_off(found)
-    settler = settle.Settler(classes, aside.unit)
+    settler = settle.Settler(classes, aside.unit, aside.by)
     try:
         return Understood(_settled(aside, settler), aside.gsd_m, (*mended, *numbered, *aside.notes))
     except grammar.NotUnderstood as error:
@@ -154,16 +154,27 @@ def _forms(kind: str, value: Any) -> set[Any]:
 
 
 @lru_cache(maxsize=32)
-def _class_words(classes: tuple[str, ...]) -> frozenset[str]:
-    """The words of the scene's own class names, with their plurals."""
-    words = {word for name in classes for word in vocabulary.fold(name).split()}
-    return frozenset(words | {f"{word}s" for word in words})
+def _targets(language: str, classes: tuple[str, ...]) -> typos.Targets:
+    """What a misspelt word may be meant to be: words that carry meaning; those of the scene's own classes first."""
+    own = {word for name in classes for word in vocabulary.fold(name).split()}
+    entries = lexicon.lexicon(language).entries.items()
+    words = {word for phrase, entry in entries if entry.kind not in _NEVER_MEANT for word in phrase}
+    words |= {word for spelling in amounts.unit_by_words() for word in spelling} | amounts.number_words()
+    words |= _COMMON_NAMES | parts.part_words(language)
+    for phrase in (*classes, *(word for entry in vocabulary.synonyms().values() for word in entry)):
+        if vocabulary.matches(phrase, classes):
+            words |= {form for word in vocabulary.fold(phrase).split() for form in (word, f"{word}s")}
+    return typos.Targets(frozenset(words), frozenset(own | {f"{word}s" for word in own}))
+
+
+_NEVER_MEANT = (lexicon.NOISE, "IMAGE")
+_COMMON_NAMES = frozenset({"image", "picture", "photo", "scene"})
 
 
 @lru_cache(maxsize=32)
 def _known_words(language: str, classes: tuple[str, ...]) -> frozenset[str]:
     """Every word that a question may hold."""
-    known = set(lexicon.lexicon(language).words) | amounts.number_words() | parts.part_words()
+    known = set(lexicon.lexicon(language).words) | amounts.number_words() | parts.part_words(language)
     known |= {word for spelling in amounts.unit_by_words() for word in spelling}
     for phrase in (*classes, *(word for entry in vocabulary.synonyms().values() for word in entry)):
         for word in vocabulary.fold(phrase).split():

@@ -40,6 +40,7 @@ class Settler(Namer):
             a.ShareAsked: self._share, a.ComparedAsked: self._compared, a.RatioAsked: self._ratio,
             a.ChoiceAsked: self._choice, a.Dominant: self._dominant, a.SideAsked: self._side,
             a.WhereAsked: self._where, a.Between: self._between, a.DensityAsked: self._density, a.Bare: self._bare,
+            a.AreaOrNumber: self._area_or_number,
         }  # fmt: skip
         if type(node) in handlers:
             return handlers[type(node)](node)
@@ -53,7 +54,7 @@ class Settler(Namer):
         if isinstance(node, m.Share) and isinstance(node.whole, m.Thing):
             whole = node.whole
             by_count = node.by_count and whole.countable and not whole.areal and not whole.picked
-            node = replace(node, by_count=by_count)
+            node = replace(node, by_count=by_count if self.by is None else self.by == "number")
             self._note_share(node)
         return node
 
@@ -71,7 +72,8 @@ class Settler(Namer):
             return m.Share(thing)
         if others and not thing.picked:
             whole = replace(thing, steps=tuple(places))
-            share = m.Share(thing, whole, thing.countable and not thing.areal)
+            by_count = thing.countable and not thing.areal if self.by is None else self.by == "number"
+            share = m.Share(thing, whole, by_count)
             if not share.by_count:
                 self.notes.append('The percentage is of that class; say "of the image" for the image\'s share.')
             self._note_share(share)
@@ -133,6 +135,10 @@ class Settler(Namer):
 
     def _kind_of(self, things: Sequence[m.Thing], *, more: bool) -> type[m.Count] | type[m.Area]:
         by_number = all(thing.countable and not thing.areal and not thing.picked for thing in things)
+        if self.by == "number":
+            return m.Count
+        if self.by == "area":
+            return m.Area
         if more and by_number:
             self.notes.append('They are compared by number; say "area" to compare their areas.')
             return m.Count
@@ -187,8 +193,15 @@ class Settler(Namer):
             self.notes.append("Yes where it holds of any part of it.")
         return m.Exists(thing.having(*asked.conditions))
 
+    def _area_or_number(self, asked: a.AreaOrNumber) -> m.Area | m.Count:
+        if self.unit is not None:
+            return m.Area(asked.thing)
+        self.notes.append("Their number is counted; name a unit for their area.")
+        return m.Count(asked.thing)
+
     def _bare(self, asked: a.Bare) -> m.Area:
-        if _dimension_of_unit(self.unit or "") in ("area", "pixels", "share") or asked.thing.areal:
+        sized = any(isinstance(step, m.Size) for step in asked.thing.steps)
+        if _dimension_of_unit(self.unit or "") in ("area", "pixels", "share") or (asked.thing.areal and not sized):
             return m.Area(asked.thing)
         raise Unsettled("It does not say what to measure: a number, an area, a share, a distance.")
 

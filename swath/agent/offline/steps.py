@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from swath.agent.offline import meaning as m
@@ -20,6 +20,7 @@ from swath.agent.offline.things import (
     steps,
     values,
 )
+from swath.agent.offline.unsettled import Unsettled
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,13 @@ class StepReader(ThingReader):
 
     near_turned_op = near_op
 
+    having_op = near_op
+
+    def near_said(self, children: list[Any]) -> Any:
+        """What "away from the water" means, said right after it; "it" is that water."""
+        outer, said = children_in(children)
+        return replace(said, target=outer) if said.target.pronoun else said
+
     def near_closer(self, children: list[Any]) -> Any:
         return self._near(children, "<")
 
@@ -105,6 +113,15 @@ class StepReader(ThingReader):
     def risk(self, children: list[Any]) -> Any:
         near = steps(children)
         return near if near else Vague(piece(children[0]).text)
+
+    def risk_target(self, children: list[Any]) -> Any:
+        return self._near(children, "<=")
+
+    def risk_target_op(self, children: list[Any]) -> Any:
+        return self._near(children, operator(children))
+
+    def told_risk(self, children: list[Any]) -> None:
+        """What a distance indicates; the distance is what is measured."""
 
     def risk_within(self, children: list[Any]) -> Any:
         return Risk(piece(children[0]).value, values(children, "QLEN")[0])
@@ -142,3 +159,12 @@ class StepReader(ThingReader):
 
 def _for_each(target: Any, make: Any) -> Any:
     return tuple(make(one) for one in target) if isinstance(target, tuple) else make(target)
+
+
+def children_in(children: list[Any]) -> tuple[m.Thing, m.Near]:
+    """The thing and the step among the children."""
+    thing = next(child for child in children if isinstance(child, m.Thing))
+    near = next((child for child in children if isinstance(child, m.Near)), None)
+    if near is None:
+        raise Unsettled("It is not clear what the distance is from.")
+    return thing, near

@@ -24,6 +24,8 @@ THEY = m.Thing(pronoun="they")
 """The thing named before; filled in by `settle.py`."""
 ELIDED = m.Thing(pronoun="elided")
 """A class left out because it was just named: "and how many in the south?"."""
+AREA = m.Thing(areal=True, pronoun="area")
+"""The area that is meant: of what was named before, or else of the image."""
 SHORE = m.Thing(pronoun="shore")
 """The edge of the water, as something to be near to."""
 EVERYTHING = m.Thing(everything=True)
@@ -59,6 +61,13 @@ class Filter:
 
     sizes: tuple[m.Step, ...]
     only: m.Thing | None = None
+
+
+@dataclass(frozen=True)
+class Where:
+    """A distance said before the question, for everything that it measures."""
+
+    steps: tuple[m.Step, ...]
 
 
 @dataclass(frozen=True)
@@ -283,6 +292,12 @@ class ThingReader(Transformer[Token, Any]):
 
     def conds_neither(self, children: list[Any]) -> tuple[Any, ...]:
         return tuple(m.Not(step) for step in steps(children))
+
+    def mods_neither(self, children: list[Any]) -> tuple[Any, ...]:
+        return tuple(m.Not(step) for step in steps(children))
+
+    def where_lead(self, children: list[Any]) -> Where:
+        return Where(steps(children))
 
     def pred_(self, children: list[Any]) -> tuple[Any, ...]:
         return steps(children)

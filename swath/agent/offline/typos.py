@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from swath.agent.offline import refusals
@@ -13,6 +13,7 @@ _SHORTEST = 4
 _MOST_MENDED = 4
 # Common words one letter away from a class or a keyword; mending them would change the meaning.
 _EVERYDAY = (
+    "sheep sheet cows goats people person persons shops school schools "
     "horse horses mouse hose hoses race races food foods rod rods load loads toad broad board boards read reads pole "
     "poles poll polls tool tools cool foot hoof proof root roots boot boots late cake lane like lack cat cats care "
     "card cards farm firm form forms free tree three threat there where were their here seen rover liver diver rivet "
@@ -30,19 +31,31 @@ _EVERYDAY = (
 _OTHER_WORDS = frozenset(_EVERYDAY.split()) | refusals.triggers()
 
 
-def mended(words: Iterable[Word], known: Collection[str], likely: Collection[str]) -> tuple[list[Word], list[str]]:
+@dataclass(frozen=True)
+class Targets:
+    """What a misspelt word may be meant to be.
+
+    Attributes:
+        words: every such word.
+        likely: those that decide where two are equally near.
+    """
+
+    words: frozenset[str]
+    likely: frozenset[str]
+
+
+def mended(words: Iterable[Word], known: Collection[str], targets: Targets) -> tuple[list[Word], list[str]]:
     """Words with typos mended, and one note for each.
 
     Args:
         words: of the question.
-        known: every word that is understood.
-        likely: those among them that decide where two are equally near: the names of the scene's classes.
+        known: every word that is understood as it is.
+        targets: what the others may be meant to be.
     """
-    vocabulary = _by_length(frozenset(known))
     found: list[Word] = []
     notes: list[str] = []
     for word in words:
-        right = None if len(notes) >= _MOST_MENDED else _mend(word, known, likely, vocabulary)
+        right = None if word.text in known or len(notes) >= _MOST_MENDED else _mend(word, targets)
         if right is None:
             found.append(word)
             continue
@@ -69,14 +82,13 @@ def _letters(word: str) -> int:
     return bits
 
 
-def _mend(
-    word: Word, known: Collection[str], likely: Collection[str], vocabulary: dict[int, tuple[tuple[str, int], ...]]
-) -> str | None:
+def _mend(word: Word, targets: Targets) -> str | None:
     text = word.text
-    if word.number or len(text) < _SHORTEST or not text.isalpha() or text in known or text in _OTHER_WORDS:
+    if word.number or len(text) < _SHORTEST or not text.isalpha() or text in _OTHER_WORDS:
         return None
     most = 1 if len(text) < 9 else 2
     mine = _letters(text)
+    vocabulary = _by_length(targets.words)
     for distance in range(1, most + 1):
         near = [
             candidate
@@ -88,7 +100,7 @@ def _mend(
         ]
         if near:
             alike = [candidate for candidate in near if candidate[0] == text[0]] or near
-            alike = [candidate for candidate in alike if candidate in likely] or alike
+            alike = [candidate for candidate in alike if candidate in targets.likely] or alike
             stems = {candidate.rstrip("s") for candidate in alike}
             return min(alike, key=lambda c: (abs(len(c) - len(text)), c)) if len(stems) == 1 else None
     return None
