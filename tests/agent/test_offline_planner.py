@@ -189,6 +189,7 @@ def test_other_languages_reach_the_same_program(question):
         ("How many buildings are there? (GSD: 0.5)", "The pixel size 0.5 is taken to be in metres."),
         ("Exposure survey: how many buildings are there?", 'The heading "Exposure survey" is not read.'),
         ("How much buildings are there?", "Their number is counted;"),
+        ("How many isolated buildings are there?", '"Isolated" is read as separate;'),
         ("¿Cuántos edificios miden más de 1.250 m2?", "1.250 is read with its point between thousands."),
     ],
 )
@@ -241,6 +242,10 @@ def test_what_cannot_be_measured_has_its_own_sentence(question, sentence):
         ("Abandoned: how many buildings?", '"Abandoned"'),
         ("Red roofs: how many?", '"Red"'),
         ("count the image", "It does not say what is to be counted"),
+        ("How many non-buildings are there?", "It does not say what is to be counted"),
+        ("What is the total value of the buildings?", '"value"'),
+        ("What is the distance from water to road to building?", "Not understood"),
+        ("How many factories are there?", '"factories" is not a class'),
         ("buildings (area > 100 m2)", "It does not say what to measure"),
     ],
 )

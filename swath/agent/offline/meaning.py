@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 
 Operator = Literal[">", ">=", "<", "<=", "=="]
+Vagueness = Literal["", "small", "large", "isolated"]
 Statistic = Literal["mean", "median", "std", "min", "max", "sum"]
 
 
@@ -135,7 +136,7 @@ class Thing:
         pronoun: stands for a thing named elsewhere: "they" for the one named before, with all that was said of it;
             "elided" for the same class without it ("and how many in the south?"); "same" for the first of the question;
             "shore" for the water; "area" for the thing named before or else the image.
-        vague: "small" or "large" where the words say so, which needs a limit.
+        vague: "small" or "large" where the words say so, which needs a limit; "isolated", which is read as separate.
     """
 
     classes: tuple[ClassWord, ...] = ()
@@ -146,7 +147,7 @@ class Thing:
     areal: bool = False
     regions: bool = False
     pronoun: Literal["", "they", "elided", "same", "shore", "area"] = ""
-    vague: Literal["", "small", "large"] = ""
+    vague: Vagueness = ""
 
     def having(self, *steps: Step) -> Thing:
         """The same thing with more steps."""

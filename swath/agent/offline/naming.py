@@ -50,12 +50,14 @@ class Namer:
         for node in around:
             core = self._surrounded(core, self._named(node, subject))
         for part in parts_in(core):
-            if isinstance(part, m.Count | m.AreaStatistic | m.Density) and part.thing.everything:
+            if isinstance(part, m.Count | m.AreaStatistic | m.Density) and _uncountable(part.thing):
                 raise Unsettled("It does not say what is to be counted.")
         for thing in all_things_in(core):
             if not thing.classes and not thing.everything:
                 raise Unsettled("It does not say what is to be measured.")
-            if thing.vague and not any(isinstance(step, m.Size) for step in thing.steps):
+            if thing.vague == "isolated":
+                self.notes.append('"Isolated" is read as separate; say "further than 50 m from" for far from others.')
+            elif thing.vague and not any(isinstance(step, m.Size) for step in thing.steps):
                 raise Unsettled(f'"{thing.vague}" needs a limit, such as "{_LIMITS[thing.vague]} than 100 m2".')
         return core
 
@@ -183,6 +185,11 @@ def _settled_subject(thing: m.Thing | None) -> m.Thing | None:
     if thing is None or not any(part.pronoun for part in all_things_in(thing.steps)):
         return thing
     return replace(thing, steps=())
+
+
+def _uncountable(thing: m.Thing) -> bool:
+    """The whole image, or what is left of it beside some objects, is not so many things."""
+    return thing.everything or (thing.inverted and any(word.plural or word.single for word in thing.classes))
 
 
 def _before_picks(steps: Sequence[Any]) -> tuple[Any, ...]:

@@ -11,6 +11,10 @@ from swath.agent.offline.words import Word, without_accents
 
 _REASONS: tuple[tuple[str, str], ...] = (
     (
+        "own owns owner owned owners belongs whose landlord tenant proprietor lives resident residents",
+        "It asks who owns or uses something; pixels do not tell.",
+    ),
+    (
         "kwh mwh gwh energy annual yearly daily",
         "It asks for energy over time, which needs the hours of sun; the peak power in kW can be computed.",
     ),
@@ -22,10 +26,6 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (
         "will would forecast predict prediction future tomorrow upcoming expected next-year soon projected",
         "It asks about the future; an image shows one moment, and only what is in it can be measured.",
-    ),
-    (
-        "own owns owner owned owners belongs whose landlord tenant proprietor lives resident residents",
-        "It asks who owns or uses something; pixels do not tell.",
     ),
     (
         "price prices cost costs worth value valued expensive cheap rent euros dollars usd eur pounds premium tax",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 from lark import Token, Transformer
 
@@ -142,6 +142,9 @@ def bounds(sign: m.Operator, limit: m.Amount | m.Measure) -> tuple[m.Bound | Non
     return (bound if sign in (">", ">=", "==") else None), (bound if sign in ("<", "<=", "==") else None)
 
 
+_VAGUE: dict[str, m.Vagueness] = {"SMALLISH": "small", "BIGGISH": "large", "ISOLATED": "isolated"}
+
+
 class ThingReader(Transformer[Token, Any]):
     """Things, what narrows them down, and the clauses around a question."""
 
@@ -235,9 +238,7 @@ class ThingReader(Transformer[Token, Any]):
     def base(self, children: list[Any]) -> m.Thing:
         classes = next(child for child in children if isinstance(child, Classes))
         noun = next((child for child in children if isinstance(child, str) and not isinstance(child, Token)), "")
-        vague: Literal["", "small", "large"] = (
-            "small" if has(children, "SMALLISH") else "large" if has(children, "BIGGISH") else ""
-        )
+        vague: m.Vagueness = next((said for kind, said in _VAGUE.items() if has(children, kind)), "")
         return m.Thing(
             classes.words, without=classes.without, areal=noun == "AREA", regions=noun == "REGION", vague=vague
         )
