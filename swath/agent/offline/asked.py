@@ -127,6 +127,8 @@ def _said(piece: Piece, before: str, after: str, mark_after: str) -> list[Piece]
         return [link, renamed(piece, "MORE" if piece.kind == "ORMORE" else "LESS")]
     if piece.kind in ("LARGER", "MORE", "SMALLER", "LESS") and after in _AMOUNTS:
         return [renamed(piece, "OVER" if piece.kind in ("LARGER", "MORE") else "UNDER")]
+    if piece.kind == "WITH" and piece.text.lower().startswith("which ") and not before:
+        return [renamed(piece, "WHICH"), renamed(piece, "HAVE")]
     if piece.kind in ("PLUSDE", "MOINSDE"):
         kinds = {"PLUSDE": ("OVER", "MORE"), "MOINSDE": ("UNDER", "LESS")}[piece.kind]
         return [renamed(piece, kinds[0] if after in (*_AMOUNTS, "NUM", "QPCT", "QPOW") else kinds[1])]
