@@ -79,7 +79,9 @@ def _meeting(above: Places, below: Places, connectivity: int) -> Places:
     if connectivity == 8:
         pairs += [np.column_stack([above[1:], below[:-1]]), np.column_stack([above[:-1], below[1:]])]
     joined = np.concatenate(pairs)
-    return np.unique(joined[(joined >= 0).all(axis=1)], axis=0)
+    joined = joined[(joined >= 0).all(axis=1)]
+    again = (joined[1:] == joined[:-1]).all(axis=1)  # neighbours along the seam are mostly of the same two components
+    return np.asarray(joined[np.append(True, ~again)[: len(joined)]])
 
 
 def _united(owner: Places, total: int, seams: list[Places]) -> tuple[NDArray[np.int32], int]:
