@@ -304,3 +304,15 @@ def test_hostile_questions_are_refused(question):
 
 def test_control_characters_change_nothing():
     assert plan("How\u200b many\u00a0buildings\tare\nthere？").source == plan("How many buildings are there?").source
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Count the houses. Also, how long is the shoreline in km?",
+        "How many buildings are there, and is there any water?",
+        "What is the area of water in hectares and how far is the nearest building from it in metres?",
+    ],
+)
+def test_two_questions_at_once_are_never_half_answered(question):
+    assert refusal(question)

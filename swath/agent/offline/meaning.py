@@ -199,9 +199,10 @@ class AreaStatistic:
 
 @dataclass(frozen=True)
 class Perimeter:
-    """Length of the outline."""
+    """Length of the outline; of water, where it was called a shore."""
 
     thing: Thing
+    shore: bool = False
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class NumberReader(StepReader):
         return m.AreaStatistic(SAME, _statistic(children))
 
     def perimeter(self, children: list[Any]) -> m.Perimeter:
-        return m.Perimeter(next(iter(things(children)), THEY))
+        return m.Perimeter(next(iter(things(children)), THEY), has(children, "SHORE"))
 
     def distance(self, children: list[Any]) -> m.Distance:
         a, b = things(children)

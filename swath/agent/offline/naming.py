@@ -15,6 +15,7 @@ from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
 _LIMITS = {"small": "smaller", "large": "larger"}
+_WET = ("water", "lake", "pond", "river", "sea", "wetland", "swimming_pool")
 _RISKS = {"flood": ("water",), "water access": ("water",), "fire": ("forest", "vegetation")}
 
 
@@ -52,6 +53,8 @@ class Namer:
         for part in parts_in(core):
             if isinstance(part, m.Count | m.AreaStatistic | m.Density) and _uncountable(part.thing):
                 raise Unsettled("It does not say what is to be counted.")
+            if isinstance(part, m.Perimeter) and part.shore:
+                self._check_shore(part.thing)
         for thing in all_things_in(core):
             if not thing.classes and not thing.everything:
                 raise Unsettled("It does not say what is to be measured.")
@@ -72,7 +75,7 @@ class Namer:
         if isinstance(node, m.Power) and _is_they(node.thing) and subject is None:
             return m.Power(self._of_concept("solar", "solar panels"))
         if isinstance(node, m.Perimeter) and node.thing == THEY:
-            return m.Perimeter(subject or self._of_concept("water", "water"))
+            return m.Perimeter(subject or self._of_concept("water"), node.shore)
         return rebuilt(node, lambda part: self._part_named(part, subject))
 
     def _part_named(self, part: Any, subject: m.Thing | None) -> Any:
@@ -99,6 +102,13 @@ class Namer:
         own = [rebuilt(step, lambda part: _same_as(part, itself)) for step in steps]
         other = self._first if self._first and self._first.classes != itself.classes else None
         return tuple(self._named(step, subject or other) for step in own)
+
+    def _check_shore(self, thing: m.Thing) -> None:
+        water = set(vocabulary.matches("water", self.classes))
+        for word in thing.classes:
+            wet = vocabulary.concept_of(word.word) in _WET or set(word.names) <= water
+            if not wet:
+                raise Unsettled(f'"{word.word}" has no shore; ask for its perimeter.')
 
     def _at_risk(self, kind: str) -> m.Thing:
         return self._of_concept(*_RISKS[kind])

@@ -6,11 +6,8 @@ question -> words -> pieces -> tree -> meaning -> program. Each arrow is a modul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import lru_cache
-from typing import Any
 
 from lark.exceptions import VisitError
 
@@ -30,8 +27,8 @@ from swath.agent.offline import (
 )
 from swath.agent.offline import words as words_of
 from swath.agent.offline.answers import AnswerReader
-from swath.agent.offline.meaning import Amount, Question
-from swath.agent.offline.trees import parts_in
+from swath.agent.offline.lost import first_lost
+from swath.agent.offline.meaning import Question
 from swath.agent.offline.unsettled import Unsettled
 from swath.agent.planner import Feedback, Program, Scene
 from swath.errors import Refused
@@ -122,35 +119,6 @@ def _settled(aside: asked.Asked, settler: settle.Settler) -> Question:
     if lost is not None:
         raise grammar.NotUnderstood(lost)
     return question
-
-
-def first_lost(found: Sequence[pieces.Piece], question: Question) -> int | None:
-    """The first amount, class, part or statistic of a question that its meaning does not hold; None if all are there.
-
-    The grammar consumes every piece; this guards against a rule whose method drops what it was given.
-    """
-    held: set[Any] = set()
-    for part in parts_in(question.answer):
-        held.add(part if isinstance(part, str | int | Decimal) else None)
-        if isinstance(part, Amount):
-            held.add(part.value)
-    for at, piece in enumerate(found):
-        value = piece.value
-        wanted = value.value if isinstance(value, Amount) else value
-        if piece.kind == "CLASS":
-            if not set(value.names) <= held:
-                return at
-        elif piece.kind in _CARRIERS and not held & _forms(piece.kind, wanted):
-            return at
-    return None
-
-
-_CARRIERS = ("QAREA", "QLEN", "QPX", "QPCT", "QPOW", "QIRR", "NUM", "NTH", "PART", "STATISTIC", "TIMESNUM")
-
-
-def _forms(kind: str, value: Any) -> set[Any]:
-    """The forms that a value may take in the meaning."""
-    return {value, value / 100} if kind == "QPCT" else {value}
 
 
 @lru_cache(maxsize=32)

@@ -1,0 +1,72 @@
+"""Nothing of a question may be lost on the way to its meaning.
+
+The grammar consumes every piece. This guards against a rule, or a method that reads it, which drops what it was given:
+the question is then refused with what would have been dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from swath.agent.offline import meaning as m
+from swath.agent.offline.pieces import Piece
+from swath.agent.offline.trees import parts_in
+
+_CARRIERS = ("QAREA", "QLEN", "QPX", "QPCT", "QPOW", "QIRR", "NUM", "NTH", "PART", "STATISTIC", "TIMESNUM")
+_MEANT_BY: dict[str, tuple[type, ...]] = {
+    "HOWMANY": (m.Count, m.Density, m.Difference),
+    "PERCENT": (m.Share, m.Area),
+    "PERIMETER": (m.Perimeter, m.Touching),
+    "SHORE": (m.Perimeter, m.Near),
+    "DISTANCE": (m.Distance, m.Near),
+    "POWER": (m.Power,),
+    "DENSITY": (m.Density,),
+    "RATIO": (m.Ratio,),
+    "TIMES": (m.Ratio,),
+    "DIFFERENCE": (m.Difference,),
+    "LARGEST": (m.Pick, m.Choice, m.Distance, m.Size, m.Compared),
+    "SMALLEST": (m.Pick, m.Choice, m.Distance, m.Size, m.Compared),
+    "NOT": (m.Not, m.Near, m.Size, m.Denied, m.Thing),
+}
+"""What a word that asks for a measurement has to have become."""
+_UNITS = ("AUNIT", "LUNIT", "PUNIT", "PXUNIT", "PERCENT", "BANDS", "POWER", "CLASSNOUN")
+
+
+def first_lost(pieces: Sequence[Piece], question: m.Question) -> int | None:
+    """The first piece of a question that its meaning does not hold; None if all are there."""
+    parts = list(parts_in(question.answer))
+    held = _values(parts)
+    kinds = {type(part) for part in parts}
+    for at, piece in enumerate(pieces):
+        if piece.kind == "CLASS":
+            lost = not set(piece.value.names) <= held
+        elif piece.kind in _CARRIERS:
+            lost = not held & _forms(piece)
+        elif piece.kind in _MEANT_BY and not (piece.kind == "HOWMANY" and _of_a_unit(pieces, at)):
+            lost = not any(kind in kinds for kind in _MEANT_BY[piece.kind])
+        else:
+            lost = False
+        if lost:
+            return at
+    return None
+
+
+def _values(parts: Sequence[Any]) -> set[Any]:
+    held: set[Any] = {part for part in parts if isinstance(part, str | int | Decimal)}
+    return held | {part.value for part in parts if isinstance(part, m.Amount)}
+
+
+def _forms(piece: Piece) -> set[Any]:
+    """The forms that a value may take in the meaning."""
+    value = piece.value.value if isinstance(piece.value, m.Amount) else piece.value
+    return {value, value / 100} if piece.kind == "QPCT" else {value}
+
+
+def _of_a_unit(pieces: Sequence[Piece], at: int) -> bool:
+    """In "how many hectares", "how many more hectares", "how many bands" no number of things is asked."""
+    after = [piece.kind for piece in pieces[at + 1 : at + 3]]
+    if after and after[0] in ("MORE", "LARGER"):
+        after = after[1:]
+    return bool(after) and after[0] in _UNITS
