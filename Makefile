@@ -29,6 +29,9 @@ demo: $(BIN)/swath
 docs: $(BIN)/swath
 	$(BIN)/swath tools --markdown > docs/tools.md
 	$(BIN)/python docs/command_line.py > docs/command-line.md
+	$(BIN)/python docs/questions.py > docs/questions.md
 
 bench: $(BIN)/swath
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/sandbox.py
+	$(BIN)/python benchmarks/kernels.py

@@ -33,4 +33,9 @@ def test_the_shown_run_is_what_swath_shows(tmp_path: Path, monkeypatch: pytest.M
     found = re.search(r"^```text\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert found is not None
     shown = show(find_run(str(answer.run)), width=80, colour=False)
-    assert VARYING.sub("*", shown).strip() == VARYING.sub("*", found[1]).strip()
+    assert steady(shown) == steady(found[1])
+
+
+def steady(text: str) -> str:
+    """A shown run without what differs from run to run; a column is as wide as its longest time."""
+    return re.sub(" +", " ", VARYING.sub("*", text)).strip()
