@@ -33,6 +33,9 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which the pages' commands find the files that they name."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "olinda.tif").symlink_to(ROOT / "swath" / "data" / "olinda_l7.tif")
+    gained = 'gained = difference(segment("water after"), segment("water before"))\n'
+    gained += 'reply(area_m2(gained), kind="quantity", unit="m2", objects=gained)\n'
+    (tmp_path / "gained.py").write_text(gained, encoding="utf-8")
     return tmp_path
 
 

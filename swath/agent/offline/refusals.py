@@ -35,12 +35,13 @@ _REASONS: tuple[tuple[str, str], ...] = (
         "changed change changes since before after ago year years month months grown lost gained shrunk deforestation "
         "growth decrease decreased increase increased expanded disappeared new newly old trend history historical "
         "previously formerly used earlier demolished was were became",
-        "It asks about change over time; this image shows one moment (give a second one with --before and --after).",
+        "It asks about change over time; questions in words are about one moment. Programs can compare two "
+        "(swath run PROGRAM.py IMAGE --before FILE --after FILE).",
     ),
     (
         "tall taller tallest height heights high higher highest elevation elevations altitude storey storeys stories "
         "floors steep steepest slope deep deeper deepest depth volume relief",
-        "It asks for heights; they need a height raster (give one with --dsm and --dtm, --ndsm or --dem).",
+        "It asks for heights, which an image does not hold; height rasters cannot be given yet.",
     ),
     (
         "colour color colours colors red blue yellow white black grey gray brown orange pink purple bright dark look "
