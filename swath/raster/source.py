@@ -26,7 +26,7 @@ from rasterio.session import DummySession
 from swath.errors import InputError
 from swath.raster.xml_sources import check_sources, is_text
 
-GDAL_OPTIONS: dict[str, Any] = {
+NETWORK_SHUT: dict[str, str] = {
     # Only names with this ending may be opened over the network, which no file has.
     "CPL_VSIL_CURL_ALLOWED_EXTENSIONS": ".no-network",
     # The discard port of this machine: whatever else speaks HTTP inside GDAL gets no further.
@@ -34,6 +34,11 @@ GDAL_OPTIONS: dict[str, Any] = {
     "GDAL_HTTPS_PROXY": "127.0.0.1:9",
     "GDAL_HTTP_CONNECTTIMEOUT": "1",
     "GDAL_HTTP_MAX_RETRY": "0",
+}
+"""GDAL without network; any library that brings a GDAL of its own needs it told."""
+
+GDAL_OPTIONS: dict[str, Any] = {
+    **NETWORK_SHUT,
     "GDAL_VRT_ENABLE_PYTHON": "NO",
     # A JPEG whose data run out decodes to grey; grey must not be measured.
     "GDAL_ERROR_ON_LIBJPEG_WARNING": "YES",

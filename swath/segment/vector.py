@@ -95,6 +95,11 @@ def read_vector(path: Path, image: Raster, *, single: str | None = None, legend:
     named = read_legend(legend) if legend else None
     classes, all_names, notes = _classes(file, layer, column, single, named)
     placed = in_pixels(file.geometries, crs, image.grid)
+    if placed.empty == len(file.geometries) > 0:  # a damaged file must not become the answer 0
+        raise InputError(
+            f"None of the {placed.empty} features of {path.name} has a usable geometry. "
+            "Next: save it again from where it came from."
+        )
     if not len(placed.outlines):
         _require_overlap(file, layer, crs, image)
     notes = [note, *notes, *_defects(path.name, placed.repaired, placed.empty)]

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from pyproj.exceptions import CRSError
 
 from swath.errors import InputError
+from swath.segment.vector_opening import BEGINNINGS, opening
 
-SUFFIXES = frozenset({".geojson", ".json", ".gpkg", ".shp", ".fgb"})
+SUFFIXES = frozenset(BEGINNINGS)
 GEOJSON = frozenset({".geojson", ".json"})
 WHOLE_FILE = 100_000
 """Files of more features are read through the image's bounding box: a country's footprints for one town."""
@@ -67,7 +68,7 @@ def header(path: Path) -> tuple[str, int, pyproj.CRS | None]:
     import pyogrio  # here, because it takes 0.3 s and most runs need no vector file
 
     try:
-        with warnings.catch_warnings():
+        with opening(path), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             layers = [str(name) for name, kind in pyogrio.list_layers(path) if kind is not None]
             if len(layers) != 1:
@@ -84,7 +85,7 @@ def bounds_of(path: Path, layer: str) -> Bounds | None:
     import pyogrio
 
     try:
-        with warnings.catch_warnings():
+        with opening(path), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = pyogrio.read_info(path, layer=layer, force_total_bounds=True)["total_bounds"]
     except _failures() as why:
@@ -123,7 +124,7 @@ def _raw(path: Path, layer: str, **options: Any) -> Any:
     from pyogrio.raw import read as read_raw
 
     try:
-        with warnings.catch_warnings():
+        with opening(path), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return read_raw(path, layer=layer, force_2d=True, **options)
     except UnicodeDecodeError:

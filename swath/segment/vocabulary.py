@@ -86,7 +86,8 @@ def _concept_by_word() -> Mapping[str, str]:
 def beginnings(known: tuple[str, ...]) -> frozenset[str]:
     """Words, as typed or in the singular, that a class of some legend or a word of the table can begin with."""
     phrases = (*known, *_concept_by_word())
-    return frozenset(form for phrase in phrases if phrase for form in singulars(fold(phrase).split()[0]))
+    first_words = [word for phrase in phrases for word in fold(phrase).split()[:1]]  # a name may fold to nothing: "'"
+    return frozenset(form for word in first_words for form in singulars(word))
 
 
 def synonyms() -> Mapping[str, tuple[str, ...]]:

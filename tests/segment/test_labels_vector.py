@@ -335,11 +335,12 @@ def test_defects_are_counted(image: Raster, write_geojson: Write, on_ground: Any
         (
             "a.geojson",
             b"hello",
-            r"a\.geojson cannot be read as a vector file \(.*\)\. Next: save it again as GeoJSON or",
+            r"a\.geojson is not GeoJSON, as its name says, but something else\. Next: save it again as GeoJSON or",
         ),
         ("b.json", b'{"1": "water"}', r"b\.json cannot be read as a vector file"),
         ("c.gpkg", b"SQLite format 3\x00 and no more", r"c\.gpkg cannot be read as a vector file"),
-        ("d.shp", b"\x00" * 200, r"d\.shp cannot be read as a vector file"),
+        ("d.shp", b"\x00" * 200, r"d\.shp is not a shapefile, as its name says"),
+        ("g.shp", b"\x00\x00\x27\x0a" + b"\x00" * 200, r"g\.shp cannot be read as a vector file \(.*\)\. Next: save"),
         ("e.geojson", b"", r"e\.geojson is empty \(0 bytes\)\. Next: fetch the file again\."),
         (
             "f.geojson",
