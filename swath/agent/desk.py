@@ -15,7 +15,8 @@ from swath.agent.execution import Execution, Step
 from swath.agent.measure import Measured
 from swath.agent.planner import Planner, Program, Scene
 from swath.agent.sandbox import Limits, Sandbox
-from swath.errors import InputError, Refused
+from swath.errors import Refused
+from swath.raster.grid import check_stated_size
 from swath.raster.reader import Raster, open_raster
 from swath.segment.aoi import Area, area_of_interest
 from swath.segment.dates import open_two_dates
@@ -125,8 +126,6 @@ class Desk:
         if self.site is not None:
             return self.site
         request = self.request
-        if request.gsd_m is not None and not (np.isfinite(request.gsd_m) and request.gsd_m > 0):
-            raise InputError(f"--gsd must be a positive number of metres, not {request.gsd_m:g}.")
         self.raster = raster = open_raster(request.image, gsd_m=request.gsd_m, bands=dict(request.bands) or None)
         if raster.complex:
             raise Refused(
@@ -162,6 +161,7 @@ class Desk:
 
     def state_gsd(self, gsd_m: float) -> str | None:
         """Take a ground size from the question's words; an option that says otherwise wins, as the sentence says."""
+        check_stated_size(gsd_m)
         site = self.opened()
         typed = self.request.gsd_m
         if typed is not None:

@@ -10,7 +10,7 @@ import numpy as np
 import pyproj
 from affine import Affine
 
-from swath.errors import Refused
+from swath.errors import InputError, Refused
 from swath.raster.geodesy import NoGround, horizontal, jacobian
 from swath.raster.ground import Ground, crs_name, measure_ground
 
@@ -18,6 +18,26 @@ Direction = Literal["up", "right", "down", "left"]
 DIRECTIONS: tuple[Direction, ...] = ("up", "right", "down", "left")
 
 STATE_THE_GSD = 'state the ground size of a pixel with --gsd METRES, or in the question: "(GSD: 0.5m)"'
+
+
+GSD_RANGE_M = (1e-6, 1e7)
+"""Ground sizes of a pixel that a person may state: a thousandth of a millimetre to a quarter of the earth."""
+
+SMALLEST_USUAL_M = 1e-3
+"""A smaller pixel in a georeferenced file is rather a wrong CRS: degrees in a file that says UTM."""
+
+
+def check_stated_size(gsd_m: float) -> None:
+    """Check a ground size that a person typed.
+
+    Raises:
+        InputError: it is not a number, or no pixel can have it.
+    """
+    if not GSD_RANGE_M[0] <= gsd_m <= GSD_RANGE_M[1]:
+        raise InputError(
+            f"A ground size of {gsd_m:g} m is not possible. Next: state a number of metres "
+            f"from {GSD_RANGE_M[0]:g} to {GSD_RANGE_M[1]:g}."
+        )
 
 
 @dataclass(frozen=True)

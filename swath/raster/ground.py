@@ -143,6 +143,8 @@ def measure_ground(affine: Affine, shape: tuple[int, int], crs: pyproj.CRS) -> G
         NoGround: a local CRS, or an image centre that lies nowhere on the ellipsoid.
     """
     crs = horizontal(crs)
+    if crs.is_geocentric:
+        raise NoGround("the CRS is geocentric: its axes run through the body, not along the ground")
     if not (crs.is_geographic or crs.is_projected):
         raise NoGround("the CRS is local and has no link to the ground")
     if affine.a * affine.e == affine.b * affine.d or not np.isfinite(affine[:6]).all():

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rasterio.enums import MaskFlags
+
 from swath.errors import InputError
 from swath.raster.bands import Band, stated, with_roles
 
@@ -21,25 +23,37 @@ def read_bands(dataset: Any, roles: Mapping[str, int] | None, where: str) -> tup
     Raises:
         InputError: a stated role does not fit the file.
     """
-    bands, notes = with_roles([_band(dataset, index) for index in dataset.indexes], _metadata(dataset))
+    bands, notes = with_roles(_bands(dataset), _metadata(dataset))
     if roles:
         bands = stated(bands, roles, where)
     return bands, (*notes, *_doubts(bands))
 
 
-def _band(dataset: Any, index: int) -> Band:
-    i = index - 1
-    nodata = dataset.nodatavals[i]
-    return Band(
-        index,
-        None,
-        dataset.descriptions[i] or None,
-        str(dataset.dtypes[i]),
-        None if nodata is None else float(nodata),
-        float(dataset.scales[i]),
-        float(dataset.offsets[i]),
-        str(dataset.colorinterp[i].name),
+def _bands(dataset: Any) -> list[Band]:
+    # Each of these properties goes through all bands, so it is asked once and not for every band.
+    facts = zip(
+        dataset.indexes,
+        dataset.descriptions,
+        dataset.dtypes,
+        dataset.nodatavals,
+        dataset.scales,
+        dataset.offsets,
+        dataset.colorinterp,
+        strict=True,
     )
+    return [
+        Band(
+            index,
+            None,
+            description or None,
+            str(dtype),
+            None if nodata is None else float(nodata),
+            float(scale),
+            float(offset),
+            str(colour.name),
+        )
+        for index, description, dtype, nodata, scale, offset, colour in facts
+    ]
 
 
 def _metadata(dataset: Any) -> Iterable[str]:
@@ -59,6 +73,15 @@ def _doubts(bands: Sequence[Band]) -> Iterable[str]:
     for band in bands:
         if band.scale == 0:
             yield f"Band {band.index} states a scale of 0, which would make every value the same; 1 is used."
+
+
+def unused_mask_file(path: Path, dataset: Any) -> tuple[str, ...]:
+    """A warning where a mask lies beside an image and GDAL takes none of it: damaged, or of another size."""
+    beside = path.with_name(f"{path.name}.msk")
+    fallback = {MaskFlags.all_valid, MaskFlags.nodata, MaskFlags.alpha}
+    if not beside.exists() or not all(fallback & set(flags) for flags in dataset.mask_flag_enums):
+        return ()
+    return (f"The mask {beside.name} beside the image is damaged or of another size: it hides no pixels.",)
 
 
 def refuse_no_bands(path: Path, dataset: Any) -> None:

@@ -14,11 +14,11 @@ from affine import Affine
 from rasterio.enums import Resampling
 from rasterio.windows import Window
 
-from swath.errors import InputError, Refused
+from swath.errors import Refused
 from swath.raster.bands import Band
 from swath.raster.georef import read_grid
-from swath.raster.grid import Grid
-from swath.raster.header import read_bands, refuse_no_bands
+from swath.raster.grid import SMALLEST_USUAL_M, Grid, check_stated_size
+from swath.raster.header import read_bands, refuse_no_bands, unused_mask_file
 from swath.raster.palette import Colour, read_categories, read_palette
 from swath.raster.source import file_of, opened
 from swath.raster.valid import BoolImage, Rules, known_in_bands, rules_of, valid_pixels
@@ -216,8 +216,8 @@ def open_raster(path: Path | str, *, gsd_m: float | None = None, bands: Mapping[
     Raises:
         InputError: the file cannot be opened, holds no bands, or an argument does not fit it.
     """
-    if gsd_m is not None and not (np.isfinite(gsd_m) and gsd_m > 0):
-        raise InputError(f"A ground size of {gsd_m} m is not possible. Next: state a number of metres above 0.")
+    if gsd_m is not None:
+        check_stated_size(gsd_m)
     name = str(path)
     file = file_of(name)
     with opened(name) as dataset:
@@ -225,12 +225,20 @@ def open_raster(path: Path | str, *, gsd_m: float | None = None, bands: Mapping[
         grid, notes = read_grid(dataset, gsd_m)
         found, doubts = read_bands(dataset, bands, file.name)
         others = len(dataset.subdatasets)
+        unused = unused_mask_file(file, dataset)
         driver = str(dataset.driver)
     if others > 1:
         notes += (f"The file holds {others} rasters; this is the first.",)
     if grid.stated_clash:
         notes += (grid.stated_clash,)
-    return Raster(file, driver, grid, found, (*notes, *doubts), name)
+    return Raster(file, driver, grid, found, (*notes, *doubts, *unused, *_too_small(grid)), name)
+
+
+def _too_small(grid: Grid) -> tuple[str, ...]:
+    if grid.ground is None or grid.stated_gsd_m is not None or max(grid.ground.size_xy_m) >= SMALLEST_USUAL_M:
+        return ()
+    x, y = grid.ground.size_xy_m
+    return (f"By the file's CRS, {grid.crs_name}, a pixel measures {x:.3g} x {y:.3g} m: the CRS may be a wrong one.",)
 
 
 def _bounded(part: slice | None, size: int) -> slice:

@@ -13,7 +13,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -50,6 +50,9 @@ GDAL_OPTIONS: dict[str, Any] = {
 SUBDATASET = re.compile(r"(GTIFF_DIR|NETCDF|HDF5|SENTINEL2_\w+|GPKG|BAG|ZARR):(.+)", re.IGNORECASE)
 """Names by which GDAL opens one raster of a file that holds several."""
 
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/|/vsi(?!mem)", re.IGNORECASE)
+"""How addresses begin; `Path` leaves one slash of two, and a drive has one letter."""
+
 _process_warnings = Lock()  # warning filters belong to the whole process
 
 
@@ -80,11 +83,16 @@ def file_of(name: str) -> Path:
             path = next((piece for piece in pieces if piece.is_file()), path)
         _must_be_a_file(path)
     except (OSError, ValueError) as why:
-        raise InputError(f"{name!r} is not a usable path ({why}). Next: check the path.") from None
+        said = getattr(why, "strerror", None) or str(why)
+        raise InputError(f"{name!r} is not a usable path ({said.lower()}). Next: check the path.") from None
     return path
 
 
 def _must_be_a_file(path: Path) -> None:
+    if not _is_utf8(path):
+        raise InputError(f"The name of {path} is not UTF-8 text, which GDAL wants. Next: rename the file.")
+    if not path.exists() and ADDRESS.match(str(path)):
+        raise InputError(f"{path} is not a file of this machine, and swath opens no network. Next: fetch it first.")
     if not path.exists():
         raise InputError(f"There is no file {path}. Next: check the path.")
     if path.is_dir():
@@ -95,6 +103,14 @@ def _must_be_a_file(path: Path) -> None:
         raise InputError(f"{path} may not be read by this user. Next: change its permissions.")
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty (0 bytes). Next: fetch the file again.")
+
+
+def _is_utf8(path: Path) -> bool:
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @contextmanager
@@ -135,7 +151,7 @@ def _open(name: str) -> Any:
     if head.startswith(b"\x89PNG") and not _png_ends(path):
         raise InputError(_cannot_read(name, "PNG"))
     try:
-        with quietly():
+        with quietly(), _hdf5_silenced() if head.startswith(b"\x89HDF") else nullcontext():
             return rasterio.open(gdal_name)
     except (RasterioError, CPLE_BaseError, ValueError, TypeError, MemoryError) as why:
         if is_text(head):
@@ -145,6 +161,24 @@ def _open(name: str) -> Any:
         raise InputError(
             f"{name} cannot be opened as a raster: unknown format or damaged file. Next: fetch it again or convert it."
         ) from why
+
+
+@contextmanager
+def _hdf5_silenced() -> Iterator[None]:
+    """Nothing on the process's standard error: of a damaged file the HDF5 library prints its whole stack there."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed anyway
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(nowhere)
+        os.close(kept)
 
 
 def _png_ends(path: Path) -> bool:

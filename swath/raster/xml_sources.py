@@ -65,6 +65,8 @@ def _sources(path: Path, name: str) -> list[Path]:
             continue
         if not inner.exists():
             raise InputError(f"{name} names the file {source.strip()}, which is not there. Next: put it in its place.")
+        if not (inner.is_file() or inner.is_dir()):
+            raise InputError(f"{name} names {source.strip()}, which is no regular file. Next: name a file of pixels.")
         found.append(inner)
     return found
 

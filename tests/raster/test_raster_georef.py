@@ -248,9 +248,9 @@ def test_an_ascii_grid_by_cell_centres_with_unequal_cells(tmp_path: Path) -> Non
     assert open_raster(path).grid.require_ground().pixel_area_m2 == 6
 
 
-@pytest.mark.parametrize("gsd_m", [0, -1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("gsd_m", [0, -1.0, float("nan"), float("inf"), 1e-308, 1e308])
 def test_an_impossible_stated_size(raster_file: Any, photo: NDArray[np.uint8], gsd_m: float) -> None:
-    with pytest.raises(InputError, match="is not possible. Next: state a number of metres above 0."):
+    with pytest.raises(InputError, match=r"is not possible\. Next: state a number of metres from 1e-06 to 1e\+07\."):
         open_raster(raster_file("a.tif", photo), gsd_m=gsd_m)
 
 
@@ -258,3 +258,11 @@ def test_a_stated_size_that_clashes_is_a_warning(raster_file: Any, photo: NDArra
     raster = open_raster(raster_file("a.tif", photo), gsd_m=0.5)
     assert raster.grid.require_ground().size_xy_m == pytest.approx((0.5, 0.5))
     assert "although the file's georeferencing says 10 x 10 m" in raster.warnings[0]
+
+
+def test_degrees_in_a_file_that_says_utm_are_a_warning(raster_file: Any, photo: NDArray[np.uint8]) -> None:
+    path = raster_file("a.tif", photo, transform=Affine(1e-4, 0, 15, 0, -1e-4, 50))
+    (sentence,) = open_raster(path).warnings
+    assert sentence == (
+        "By the file's CRS, EPSG:32633, a pixel measures 9.97e-05 x 9.97e-05 m: the CRS may be a wrong one."
+    )

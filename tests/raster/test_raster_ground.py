@@ -275,7 +275,7 @@ def test_one_scene_measures_the_same_in_every_crs() -> None:
             'LOCAL_CS["site",UNIT["metre",1]]',
             "the CRS is local and has no link to the ground",
         ),
-        (Affine(1, 0, 0, 0, -1, 0), 4978, "the CRS is local and has no link to the ground"),
+        (Affine(1, 0, 0, 0, -1, 0), 4978, "the CRS is geocentric: its axes run through the body, not along the ground"),
     ],
 )
 def test_no_ground_size_is_a_reason(affine: Affine, crs: object, reason: str) -> None:

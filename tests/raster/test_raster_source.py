@@ -304,3 +304,30 @@ def test_gdal_and_proj_stay_silent(tmp_path: Path, raster_file: Any, photo: NDAr
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stderr == ""
     assert run.stdout.splitlines() == ["{'x': 10.0, 'y': 10.0}", "refused"]
+
+
+def test_a_pipe_among_the_sources_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.tif")
+    path = write_vrt(tmp_path / "a.vrt", "pipe.tif", relative=True)
+    assert refusal(path) == f"{path} names pipe.tif, which is no regular file. Next: name a file of pixels."
+
+
+@pytest.mark.parametrize("address", ["https://a.example/b.tif", "s3://bucket/b.tif", "/vsicurl/http://a.example/b.tif"])
+def test_an_address_is_not_called_a_missing_file(address: str) -> None:
+    sentence = refusal(Path(address))
+    assert (
+        sentence == f"{Path(address)} is not a file of this machine, and swath opens no network. Next: fetch it first."
+    )
+
+
+def test_a_name_that_is_not_utf8(tmp_path: Path, raster_file: Any, photo: NDArray[np.uint8]) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.tif"))
+    raster_file("a.tif", photo).rename(path)
+    assert "is not UTF-8 text, which GDAL wants. Next: rename the file." in refusal(path)
+
+
+def test_damaged_hdf5_prints_nothing_by_itself(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.tif"
+    path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    assert "unknown format or damaged file" in refusal(path)
+    assert capfd.readouterr() == ("", "")

@@ -182,3 +182,26 @@ def test_a_large_image_is_tried_at_its_corners(
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(InputError, match="damaged or truncated"):
         open_raster(path).valid()
+
+
+@pytest.mark.parametrize("content", [b"II*\0garbage", b"of another size"])
+def test_a_mask_file_that_hides_nothing_is_a_warning(
+    raster_file: Any, photo: NDArray[np.uint8], content: bytes, tmp_path: Path
+) -> None:
+    path, beside = raster_file("a.tif", photo), tmp_path / "a.tif.msk"
+    if content == b"of another size":
+        raster_file("small.tif", photo[:9, :7]).rename(beside)
+    else:
+        beside.write_bytes(content)
+    raster = open_raster(path)
+    assert raster.valid().all()
+    assert raster.warnings == (
+        "The mask a.tif.msk beside the image is damaged or of another size: it hides no pixels.",
+    )
+
+
+def test_a_mask_file_that_is_used_is_none(raster_file: Any, photo: NDArray[np.uint8]) -> None:
+    with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=False):
+        path = raster_file("a.tif", photo, mask=photo > photo.mean())
+    assert path.with_name("a.tif.msk").exists()
+    assert open_raster(path).warnings == ()
