@@ -22,7 +22,7 @@ class Questions:
 
     name = "questions"
 
-    def cases(self, folder: Path) -> Iterator[Case]:
+    def cases(self, folder: Path, cache: Path | None = None) -> Iterator[Case]:
         """One case per line.
 
         Raises:

@@ -11,7 +11,7 @@ import pytest
 import swath
 from swath.errors import InputError
 from swath.eval.cases import open_benchmark
-from swath.eval.metrics import score
+from swath.eval.scores import Prediction, score
 
 ROW = {
     "id": "S1", "image": "a.tif", "question": "How much?", "answer": 2, "unit": "ha", "type": "total_area",
@@ -47,6 +47,6 @@ def test_the_public_sample_is_answered_right(shared_questions: Path, tmp_path: P
     scores = {}
     for case in open_benchmark("questions").cases(shared_questions):
         answer = swath.ask(case.image, case.question, out=tmp_path, keep="light", **case.options)
-        scores[case.id] = score(case, answer)
+        scores[case.id] = score(case, Prediction.of_answer(answer))
     wrong = {key: found for key, found in scores.items() if found.verdict != "right"}
     assert Counter(found.verdict for found in scores.values())["right"] >= 40, wrong

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from swath.eval.cases import Case
-from swath.eval.metrics import score
+from swath.eval.scores import Prediction, score
 from swath.types import Answer
 
-CASE = Case("1", Path("a.tif"), "How much?", 200.0, "area", "ha", tolerance_abs=1.0, tolerance_rel=0.01)
+CASE = Case("1", Path("a.tif"), "How much?", 200.0, "area", unit="ha", tolerance_abs=1.0, tolerance_rel=0.01)
 ANSWER = Answer("answered", "How much?", "a.tif", answer=200.0, unit="ha")
 
 
@@ -28,7 +28,7 @@ ANSWER = Answer("answered", "How much?", "a.tif", answer=200.0, unit="ha")
     ],
 )
 def test_numbers(given: object, unit: str, verdict: str) -> None:
-    assert score(CASE, replace(ANSWER, answer=given, unit=unit)).verdict == verdict
+    assert score(CASE, Prediction.of_answer(replace(ANSWER, answer=given, unit=unit))).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -37,16 +37,16 @@ def test_numbers(given: object, unit: str, verdict: str) -> None:
 )
 def test_yes_and_no(given: object, verdict: str) -> None:
     case = replace(CASE, truth="yes", unit=None)
-    assert score(case, replace(ANSWER, answer=given)).verdict == verdict
+    assert score(case, Prediction.of_answer(replace(ANSWER, answer=given))).verdict == verdict
 
 
 def test_aliases_of_a_name() -> None:
     case = replace(CASE, truth="vegetation", unit=None, aliases={"vegetation": ("green", "greenery")})
-    assert score(case, replace(ANSWER, answer="Greenery")).verdict == "right"
-    assert score(case, replace(ANSWER, answer="road")).verdict == "wrong"
+    assert score(case, Prediction.of_answer(replace(ANSWER, answer="Greenery"))).verdict == "right"
+    assert score(case, Prediction.of_answer(replace(ANSWER, answer="road"))).verdict == "wrong"
 
 
 @pytest.mark.parametrize("status", ["refused", "failed"])
 def test_what_was_not_answered_keeps_its_own_verdict(status: str) -> None:
-    found = score(CASE, Answer(status, "How much?", "a.tif", reason="no GSD"))  # type: ignore[arg-type]
+    found = score(CASE, Prediction.of_answer(Answer(status, "How much?", "a.tif", reason="no GSD")))  # type: ignore[arg-type]
     assert (found.verdict, found.why) == (status, "no GSD")
