@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from swath.agent.desk import Desk, Request
-from swath.agent.graph import State, check, plan, read, work
+from swath.agent.graph import GIVEN, State, check, plan, read, work
 from swath.agent.planner import Feedback, Planner, Program, Scene
 from swath.agent.planners import open_planner
 from swath.agent.runs import RunRecord, write_run
@@ -25,7 +25,7 @@ PATHS = ("labels", "legend", "aoi", "before", "after", "out")
 class GivenProgram:
     """A planner that hands on a program that somebody wrote: `swath run`, replays, tests."""
 
-    name = "given"
+    name = GIVEN
 
     def __init__(self, source: str, reading: str) -> None:
         self._program = Program(source, reading)

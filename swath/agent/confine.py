@@ -336,13 +336,17 @@ def confine(worker_fd: int) -> list[str]:
 
 def main(worker: str, report: str, *arguments: str) -> None:
     """Confine this process and become the worker, with an empty environment, in `/`, silent on standard error."""
+    silence = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    os.dup2(silence, 2)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft <= WORKER_FD < hard:  # the worker's own limit is set below
+        resource.setrlimit(resource.RLIMIT_NOFILE, (WORKER_FD + 1, hard))
     report_fd = os.open(report, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     os.closerange(3, report_fd)
     os.closerange(report_fd + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     opened = os.open(worker, os.O_RDONLY | os.O_CLOEXEC)
     os.dup2(opened, WORKER_FD, inheritable=False)
     os.close(opened)
-    os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 2)
     os.chdir("/")
     active = confine(WORKER_FD)
     os.write(report_fd, "\n".join(active).encode())

@@ -20,8 +20,9 @@ from swath.raster.grid import check_stated_size
 from swath.raster.reader import Raster, open_raster
 from swath.segment.aoi import Area, area_of_interest
 from swath.segment.dates import open_two_dates
+from swath.segment.no_classes import NoClasses
 from swath.segment.protocol import Backend, SegmentOptions
-from swath.segment.registry import open_backend
+from swath.segment.registry import AUTO, open_backend
 from swath.tools.clip import Clip
 from swath.tools.site import Site
 from swath.types import Answer
@@ -206,4 +207,9 @@ def _source_of_classes(request: Request, raster: Raster) -> Backend:
     given = SegmentOptions(request.labels, request.legend, request.label_class, request.layers, request.thresholds)
     if request.before is not None or request.after is not None:
         return open_two_dates(request.before, request.after, request.segmenter, raster, given)
-    return open_backend(request.segmenter, raster, given)
+    try:
+        return open_backend(request.segmenter, raster, given)
+    except Refused as why:
+        if request.segmenter != AUTO or given != SegmentOptions():
+            raise
+        return NoClasses(why)  # nobody asked for classes yet, and the question may not either

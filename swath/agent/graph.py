@@ -27,7 +27,13 @@ from swath.agent.measure import measure
 from swath.agent.planner import Feedback, Program, Scene
 from swath.agent.verify import verify as verify_outcome
 from swath.errors import BudgetExceeded, PlanError, ProgramRejected, Refused, SandboxUnavailable, VerificationFailed
+from swath.segment.no_classes import NoClasses
 from swath.types import Answer
+
+GIVEN = "given"
+"""Name of the planner that hands on somebody's own program."""
+
+REPEATED = "The planner repeats a program that does not work."
 
 MOST_DRAFTS = 3
 """Programs written for one question; a planner that has not found one by then is not going to."""
@@ -69,9 +75,15 @@ def plan(state: State, desk: Desk) -> dict[str, Any]:
     feedback = Feedback(state["source"], tuple(state["hints"])) if state.get("hints") else None
     if feedback is not None:
         desk.drafts.append((feedback.source, feedback.hints))
-    program = desk.planner.plan(state["question"], Scene(**state["scene"]), feedback)
+    try:
+        program = desk.planner.plan(state["question"], Scene(**state["scene"]), feedback)
+    except Refused:
+        if isinstance(desk.backend, NoClasses):  # its reason is nearer than a planner's list of no classes
+            raise desk.backend.why from None
+        raise
     if program.source in state.get("drafts", []):
-        return _failed(f"The planner repeats a program that does not work. {' '.join(state.get('hints', []))}")
+        whose = "The program does not work." if desk.planner.name == GIVEN else REPEATED
+        return _failed(f"{whose} {' '.join(state.get('hints', []))}")
     if program.gsd_m is not None:
         clash = desk.state_gsd(program.gsd_m)
         if clash:

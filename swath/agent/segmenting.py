@@ -6,8 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from swath.agent.ask import open_desk
+from swath.agent.desk import Request
 from swath.agent.objects import write_vector
+from swath.agent.outputs import check_output
+from swath.errors import InputError
 from swath.raster.write import write_mask
+from swath.segment.no_classes import NoClasses
 from swath.tools.masks import segment
 from swath.tools.regions import components
 
@@ -27,9 +31,13 @@ def write_class(image: Path, class_name: str, output: Path, vector: Path | None,
 
     Raises:
         Refused: the class is not known here.
-        InputError: a file cannot be used or written.
+        InputError: a file cannot be used or written, or would overwrite one that is read.
     """
-    site = open_desk(image, f"segment {class_name}", program="", **options).open()
+    desk = open_desk(image, f"segment {class_name}", program="", **options)
+    _check_outputs(output, vector, desk.request)
+    site = desk.open()
+    if isinstance(site.backend, NoClasses):
+        raise site.backend.why
     mask = segment(site, class_name)
     write_mask(output, mask.pixels, site.raster.grid)
     share = 100.0 * mask.size_px / max(int(site.valid.sum()), 1)
@@ -39,3 +47,15 @@ def write_class(image: Path, class_name: str, output: Path, vector: Path | None,
         write_vector(vector, regions)
         said += f"; {len(regions):,} objects written to {vector}"
     return "\n".join([said, *(f"  note: {sentence}" for sentence in site.warnings)])
+
+
+def _check_outputs(output: Path, vector: Path | None, request: Request) -> None:
+    read = (request.image, request.labels, request.legend, *request.layers.values())
+    check_output(output, read)
+    if vector is None:
+        return
+    if vector.suffix.lower() != ".gpkg":
+        raise InputError(f"--vector writes a GeoPackage, which {vector} is not by its name. Next: end it in .gpkg.")
+    check_output(vector, read)
+    if vector.absolute() == output.absolute():
+        raise InputError(f"{output} cannot be both the mask and the objects. Next: name two files.")

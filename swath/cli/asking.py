@@ -11,6 +11,9 @@ from swath.cli.options import FILE, RUN_OPTIONS, SOURCE_OPTIONS, with_options
 from swath.cli.printing import json_line, print_answer, progress
 from swath.errors import InputError, SwathError
 
+LONGEST_PROGRAM_BYTES = 2**24
+"""The checker takes far less; this keeps a video named by mistake out of memory."""
+
 
 @click.command()
 @click.argument("image", type=FILE)
@@ -36,11 +39,21 @@ def ask(image: Path, question: str, planner: str, dry_run: bool, as_json: bool, 
 @with_options(*SOURCE_OPTIONS, *RUN_OPTIONS)
 def run(program: Path, image: Path, as_json: bool, **options: Any) -> int:
     """Run an edited PROGRAM on an IMAGE, in the same sandbox and with the same run folder as `ask`."""
+    return _answer(image, program.name, as_json, program=_source(program), **options)
+
+
+def _source(program: Path) -> str:
     try:
-        source = program.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{program} cannot be read as a program ({type(error).__name__}).") from None
-    return _answer(image, program.name, as_json, program=source, **options)
+        if program.exists() and not program.is_file():  # a pipe would be waited for, a device read for ever
+            raise InputError(f"{program} is no regular file. Next: write the program to a file.")
+        if program.stat().st_size > LONGEST_PROGRAM_BYTES:
+            raise InputError(f"{program} has {program.stat().st_size:,} bytes, which no program has. Next: check it.")
+        return program.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{program} is not a program: it is not UTF-8 text. Next: check the path.") from None
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise InputError(f"The program {program} cannot be read: {why}. Next: check the path.") from None
 
 
 def _answer(image: Path, question: str, as_json: bool, **options: Any) -> int:

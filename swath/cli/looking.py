@@ -9,7 +9,10 @@ import click
 
 from swath.cli.options import FILE, SOURCE_OPTIONS, read_bands, with_options
 from swath.cli.printing import json_line
-from swath.trace.wording import harmless
+from swath.trace.wording import harmless, harmless_lines
+
+OF_EACH_BAND = frozenset({"dtypes", "nodata", "band_descriptions", "colorinterp", "scales", "offsets", "units"})
+"""Facts of which there is one for each band."""
 
 
 @click.command()
@@ -27,16 +30,16 @@ def info(image: Path, bands: dict[str, int], gsd_m: float | None, as_json: bool)
         click.echo(json_line(facts))
         return
     for name, value in facts.items():
-        for line in value if name == "warnings" else [_fact(value)]:
+        for line in value if name == "warnings" else [_fact(value, merged=name in OF_EACH_BAND)]:
             if line:
                 click.echo(f"{name.replace('_', ' '):>20}  {harmless(line)}")
 
 
-def _fact(value: Any) -> str:
-    """A fact for people: lists of one value once, what is absent not at all."""
+def _fact(value: Any, *, merged: bool = False) -> str:
+    """A fact for people: what is absent not at all; merged lists of one value once."""
     if value is None or value is False or value in ([], {}, ""):
         return ""
-    if isinstance(value, list) and len(value) > 1 and all(item == value[0] for item in value):
+    if merged and len(value) > 1 and all(item == value[0] for item in value):
         return f"{_fact(value[0])} in each" if _fact(value[0]) else ""
     if isinstance(value, float):
         return f"{value:.10g}"
@@ -80,7 +83,7 @@ def segment(image: Path, class_name: str, output: Path, vector: Path | None, **o
     """Write the pixels of one CLASS of an IMAGE as a mask on the image's grid."""
     from swath.agent.segmenting import write_class
 
-    click.echo(write_class(image, class_name, output, vector, **options))
+    click.echo(harmless_lines(write_class(image, class_name, output, vector, **options)))
 
 
 @click.command()

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from swath.trace.strict_json import json_text
 from swath.trace.wording import harmless
 
 
@@ -27,18 +28,20 @@ def print_answer(answer: Any) -> None:
         click.echo(f"  note: {harmless(warning)}")
     if answer.run:
         picture = Path(answer.run) / "overlay.png"
-        click.echo(f"  run: {answer.run}" + (f"   picture: {picture}" if picture.exists() else ""))
+        click.echo(harmless(f"  run: {answer.run}" + (f"   picture: {picture}" if picture.exists() else "")))
 
 
 def json_line(value: Any) -> str:
     """A value as one line of strict JSON."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = json_text(value)
+    # Control and formatting characters that JSON would let through, but no terminal should see.
+    return "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
 
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
     """The step at work, on a terminal only."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda name: None
         return
     from rich.console import Console

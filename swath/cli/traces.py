@@ -10,6 +10,9 @@ from swath.cli.options import FILE
 from swath.cli.printing import json_line
 from swath.trace.wording import harmless, harmless_lines
 
+LINE_LETTERS = 165
+"""A run's line in a list: its id, status, the start of the question and of the answer."""
+
 
 @click.group()
 def trace() -> None:
@@ -35,8 +38,8 @@ def list_runs(out: Path, as_json: bool) -> None:
             click.echo(json_line({"id": found.id, "status": answer["status"], "text": answer["text"],
                               "question": answer["question"], "image": answer["image"]}))  # fmt: skip
         else:
-            click.echo(f"{found.id}  {answer['status']:<8}  {harmless(answer['question'])[:60]:<60}  "
-                       f"{harmless(answer['text'])[:70]}")  # fmt: skip
+            line = f"{found.id}  {answer['status']:<8}  {harmless(answer['question'])[:60]:<60}  {answer['text']}"
+            click.echo(harmless(line)[:LINE_LETTERS])
 
 
 @trace.command()
@@ -92,4 +95,4 @@ def export(run_id: str, out: Path, geojson: Path) -> None:
     from swath.agent.replay import export as export_run
     from swath.trace.reading import find_run
 
-    click.echo(export_run(find_run(run_id, out), geojson))
+    click.echo(harmless(export_run(find_run(run_id, out), geojson)))

@@ -15,6 +15,10 @@ from swath.types import Legend
 _VOID = re.compile(r"(void|unlabell?ed|no[ _-]?data)\b")
 _RGB = re.compile(r"\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*")
 _HEX = re.compile(r"\s*#([0-9a-fA-F]{6})\s*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+LARGEST_BYTES = 2**26
+"""64 MB: a legend of 60,000 names has 3 MB."""
+
 EXAMPLE = '{"1": "building", "2": "water"}'
 
 
@@ -34,8 +38,8 @@ class NamedValues:
 
 
 def clean_name(name: str) -> str:
-    """Lower case, without outer or repeated spaces."""
-    return " ".join(name.lower().split())
+    """Lower case, without outer or repeated spaces; what UTF-8 cannot hold becomes a visible sign."""
+    return " ".join(_SURROGATE.sub("\ufffd", name).lower().split())
 
 
 def is_void(name: str) -> bool:
@@ -106,6 +110,10 @@ class _Pairs(list[tuple[str, Any]]):
 
 def _parsed(path: Path) -> Any:
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for, a device read for ever
+            raise InputError(f"The legend {path} is no regular file. Next: write one like {EXAMPLE} to a file.")
+        if path.stat().st_size > LARGEST_BYTES:
+            raise InputError(f"The legend {path} has {path.stat().st_size:,} bytes. Next: name fewer classes.")
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"The legend {path} is not UTF-8 text. Next: save it as UTF-8.") from None

@@ -21,7 +21,8 @@ def open_backend(name: str, raster: Raster, options: SegmentOptions) -> Backend:
     """A backend for one raster.
 
     Args:
-        name: one of `backend_names()`, or "auto": labels where labels or layers are given, else spectral.
+        name: one of `backend_names()`, or "auto": labels where labels, layers or anything about them are given, else
+            spectral.
         raster: the image.
         options: what a person said about where classes come from.
 
@@ -30,7 +31,8 @@ def open_backend(name: str, raster: Raster, options: SegmentOptions) -> Backend:
         Refused: the backend has nothing to say about this image.
     """
     if name == AUTO:
-        name = "labels" if options.labels is not None or options.layers else "spectral"
+        of_labels = (options.labels, options.legend, options.label_class)
+        name = "labels" if options.layers or any(given is not None for given in of_labels) else "spectral"
     entries = _entries()
     if name not in entries:
         raise InputError(f'There is no segmenter "{name}". Next: use one of {", ".join((AUTO, *sorted(entries)))}.')

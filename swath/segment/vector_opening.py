@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 from swath.errors import InputError
 from swath.raster.source import NETWORK_SHUT
@@ -28,6 +27,9 @@ BEGINNINGS: dict[str, tuple[str, tuple[bytes, ...]]] = {
     ".fgb": ("FlatGeobuf", (b"fgb",)),
 }
 """Ending of a file to the name of its format and how such a file can begin."""
+
+ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""Signals that end a command."""
 
 ALGORITHM = b"gdal_streamed_alg"
 """Type of a JSON file that is a command for GDAL, not data."""
@@ -77,21 +79,18 @@ def opening(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _interrupts_kept() -> Iterator[None]:
-    """Ctrl-C takes effect behind the block: pyogrio's compiled loops swallow the exception."""
-    usual = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or usual is not signal.default_int_handler:
+    """Signals that raise take effect behind the block: pyogrio's compiled loops swallow the exception."""
+    if threading.current_thread() is not threading.main_thread():  # only there are signals handled
         yield
         return
-    pressed = False
-
-    def note(number: int, frame: FrameType | None) -> None:
-        nonlocal pressed
-        pressed = True
-
-    signal.signal(signal.SIGINT, note)
+    usual = {number: handler for number in ENDING if callable(handler := signal.getsignal(number))}
+    received: list[int] = []
+    for number in usual:
+        signal.signal(number, lambda number, frame: received.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
-    if pressed:
-        raise KeyboardInterrupt
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+    for number in received:
+        usual[signal.Signals(number)](number, None)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from swath.errors import InputError
+from swath.trace.structure import fault_of_run
 
 SCHEMA_VERSION = 1
 """Version of run.json and steps.jsonl that this version of swath writes; it reads this one and older ones."""
@@ -79,7 +80,7 @@ class Run:
                 continue
             try:
                 step = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise self._broken(f"line {number} of {STEPS_FILE} is not JSON") from None
             if not isinstance(step, dict) or "name" not in step:
                 raise self._broken(f"line {number} of {STEPS_FILE} is not a step")
@@ -150,7 +151,7 @@ def load_run(folder: Path) -> Run:
         )
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _broken(folder, f"{RUN_FILE} is not JSON ({type(error).__name__})") from None
     version = record.get("schema_version") if isinstance(record, dict) else None
     if not isinstance(version, int) or isinstance(version, bool):
@@ -163,6 +164,8 @@ def load_run(folder: Path) -> Run:
     missing = [name for name in LEAST_FIELDS if name not in record]
     if missing or not isinstance(record["answer"], dict) or not isinstance(record["image"], dict):
         raise _broken(folder, f"{RUN_FILE} lacks {', '.join(missing) or 'its answer or its image'}")
+    if found := fault_of_run(record):
+        raise _broken(folder, f"{RUN_FILE} is not as swath writes it: {found}")
     return Run(folder, record)
 
 

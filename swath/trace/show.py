@@ -138,7 +138,7 @@ def _named_facts(run: Run) -> Iterator[tuple[str, str]]:
         yield "method", str(answer["method"])
     yield "planner", str(run.record.get("planner"))
     if answer.get("segmenter"):
-        yield "classes", f"{answer['segmenter']}: {', '.join(map(str, run.record.get('classes') or ()))}"
+        yield "classes", f"{answer['segmenter']}: {', '.join(run.record.get('classes') or ['no class'])}"
     objects = answer.get("objects")
     if objects:
         kept = f", in {OBJECTS_FILE}" if (run.folder / OBJECTS_FILE).exists() else ""
