@@ -31,7 +31,7 @@ def test_import_loads_nothing_heavy(statement: str) -> None:
 
 
 def test_asking_loads_no_torch_and_no_table_library() -> None:
-    names = ("torch", "onnxruntime", "pandas", "xarray", "pint", "skimage")
+    names = ("torch", "onnxruntime", "pandas", "xarray", "pint", "skimage", "jsonschema")
     code = f"import swath, sys\nswath.ask\nprint([name for name in {names} if name in sys.modules])"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert printed.stdout.strip() == "[]"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from swath.errors import InputError
-from swath.trace.structure import fault_of_run
+from swath.trace.schema import fault_of_run
 
 SCHEMA_VERSION = 1
 """Version of run.json and steps.jsonl that this version of swath writes; it reads this one and older ones."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -154,3 +155,36 @@ def test_runs_are_listed_newest_first_and_only_whole_ones(make_run: Make, tmp_pa
     assert found == ["20261130-101512-3f2b", "20261130-101512-3f2a", "20250101-000000-ffff"]
     assert len(broken_runs(tmp_path / "runs")) == 1
     assert "20270101-000000-0000 is broken" in broken_runs(tmp_path / "runs")[0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"notes": "none"}, "notes is of another type"),
+        ({"classes": [1]}, r"classes\[0\] is of another type"),
+        ({"drafts": [{"file": "program.1.py"}]}, r"'hints' is a required property of drafts\[0\]"),
+        ({"valid": {"file": "valid.tif"}}, "'sha256' is a required property of valid"),
+        ({"timings": {"run": "long"}}, "timings.run is of another type"),
+        ({"keep": "most"}, "keep is none of the values that it can have"),
+        ({"answer": {"warnings": None}}, "answer.warnings is of another type"),
+        ({"answer": {"objects": {"count": True, "path": None}}}, "answer.objects.count is of another type"),
+        ({"answer": {"interval": {"low": 1, "high": [], "covers": []}}}, "answer.interval.high is of another type"),
+    ],
+)
+def test_values_that_are_not_as_published_are_named(make_run: Make, changed: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=rf"is broken: run\.json is not as swath writes it: {sentence}\. Next: ask"):
+        load_run(make_run(**changed))
+
+
+def test_a_field_that_this_version_does_not_know_is_no_fault(make_run: Make) -> None:
+    assert load_run(make_run(weather="fine")).record["weather"] == "fine"
+
+
+def test_json_that_is_nested_without_end_is_broken(make_run: Make) -> None:
+    folder = make_run()
+    (folder / "steps.jsonl").write_text("[" * 200_000 + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 1 of steps\.jsonl is not JSON"):
+        _ = load_run(folder).steps
+    (folder / "run.json").write_text('{"a":' * 200_000, encoding="utf-8")
+    with pytest.raises(InputError, match=r"run\.json is not JSON \(RecursionError\)"):
+        load_run(folder)
