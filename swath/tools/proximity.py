@@ -120,6 +120,12 @@ def touching(site: Site, regions: Regions, target: Mask | Regions) -> Regions:
 
 
 @tool(measures=True)
+def overlapping(site: Site, regions: Regions, target: Mask | Regions) -> Regions:
+    """The regions with at least one pixel in the target; the others of two dates are those that are new, or gone."""
+    return regions.take(regions.touches(site.mask_of(target).pixels), f"{regions.name} overlapping {target.name}")
+
+
+@tool(measures=True)
 def distance_m(site: Site, a: Mask | Regions, b: Mask | Regions) -> float:
     """The shortest ground distance in metres between two things; 0 where they share a pixel.
 

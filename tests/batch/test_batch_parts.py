@@ -134,6 +134,7 @@ CALLS: dict[str, Callable[[Site, str], Any]] = {
     "near": lambda s, c: proximity.near(s, found(s, c), masks.segment(s, "water"), smaller_than_m=few_m(s)),
     "farther": lambda s, c: proximity.farther(s, found(s, "house"), found(s, c), min_distance_m=few_m(s)),
     "touching": lambda s, c: proximity.touching(s, found(s, c), masks.segment(s, "water")),
+    "overlapping": lambda s, c: proximity.overlapping(s, found(s, c), masks.segment(s, "water")),
     "distance_m": lambda s, c: proximity.distance_m(s, masks.segment(s, c), masks.segment(s, "water")),
     "distances_m": lambda s, c: proximity.distances_m(s, found(s, c), masks.segment(s, "water")),
     "distance_statistic_m": lambda s, c: proximity.distance_statistic_m(

@@ -108,6 +108,25 @@ def test_touching_is_sides_corners_or_overlap(gap: int, *, touches: bool) -> Non
     assert len(call(site, "touching", roofs(site), call(site, "segment", "water"))) == touches
 
 
+@pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
+def test_overlapping_regions_are_those_that_share_a_pixel(grid: Grid) -> None:
+    site = site_on(grid, {"old": blobs((24, 31), share=0.2, seed=5), "new": blobs((24, 31), share=0.3, seed=8)})
+    new, old = call(site, "segment", "new"), call(site, "segment", "old")
+    labels, number = ndimage.label(new.pixels, np.ones((3, 3)))
+    shared = {i for i in range(1, number + 1) if (old.pixels & (labels == i)).any()}
+    regions = call(site, "components", new)
+    found = call(site, "overlapping", regions, old)
+    assert 0 < len(found) == len(shared) < number
+    assert found.column("sizes_px").tolist() == [int((labels == i).sum()) for i in sorted(shared)]
+    assert len(call(site, "overlapping", regions, call(site, "components", old))) == len(shared)
+
+
+@pytest.mark.parametrize(("gap", "overlaps"), [(0, False), (-1, True)])
+def test_overlapping_is_more_than_touching(gap: int, *, overlaps: bool) -> None:
+    site = row_site(gap)
+    assert len(call(site, "overlapping", roofs(site), call(site, "segment", "water"))) == overlaps
+
+
 def test_touching_at_a_corner_and_without_a_ground_size() -> None:
     roof, water = np.zeros((20, 20), dtype=bool), np.zeros((20, 20), dtype=bool)
     roof[2:5, 2:5] = roof[12:14, 12:14] = water[5:9, 5:9] = True
