@@ -3,8 +3,10 @@
 SwathError                    exit 1   anything that went wrong and has a sentence
 ├── InputError                exit 2   a file or an option cannot be used as given
 ├── Refused                   exit 3   it cannot be measured from this image; says why and what would help
+│   └── UnknownClass                   it names a class that the source of classes does not know
 ├── SandboxUnavailable        exit 1   no isolated worker can be started, so no program is run
 ├── VerificationFailed        exit 1   the program's reply contradicts its own evidence
+├── ModelError                exit 1   a language model could not be asked, or gave nothing usable
 └── PlanError                          has the planner for its audience: it comes back as a hint
     ├── ProgramRejected                the checker found faults before anything ran
     ├── ProgramFailed                  the program raised inside the sandbox
@@ -35,12 +37,20 @@ class Refused(SwathError):
     exit_status = 3
 
 
+class UnknownClass(Refused):
+    """The question names a class that the source of classes does not know."""
+
+
 class SandboxUnavailable(SwathError):
     """No isolated worker can be started; programs are never run without one."""
 
 
 class VerificationFailed(SwathError):
     """What the program replied contradicts what its tools measured."""
+
+
+class ModelError(SwathError):
+    """A language model could not be asked, or its server gave nothing usable."""
 
 
 class PlanError(SwathError):

@@ -1,0 +1,173 @@
+"""Asks a model: tries again where that can help, keeps count, and says in one sentence why nothing came back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import httpx2
+import openai
+
+from swath.agent.llm.exchange import Ask, Call, Received
+from swath.agent.llm.failures import BrokeOff, sentence
+from swath.agent.llm.prices import cost_of
+from swath.agent.llm.protocols import stream
+from swath.agent.llm.settings import Settings
+from swath.errors import BudgetExceeded, ModelError
+
+REPLIES = 3
+"""How often a reply that broke off, or that was empty, is asked for."""
+
+ADJUSTABLE = ("temperature", "max_tokens", "max_completion_tokens", "stream_options", "store")
+"""Parameters that some servers do not take and that can be left out or renamed."""
+
+
+@dataclass
+class _Attempt:
+    """A call under way: how often it was sent and what came in of the last reply."""
+
+    tries: int = 0
+    received: Received = field(default_factory=Received)
+
+
+class Client:
+    """Asks the model of some settings; keeps a record of every call.
+
+    Attributes:
+        settings: the model.
+        calls: every call so far, for the run's record.
+    """
+
+    def __init__(self, settings: Settings, *, cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Connect to nothing yet.
+
+        Args:
+            settings: the model.
+            cancelled: asked after every piece of a reply whether somebody wants to stop.
+        """
+        self.settings = settings
+        self.calls: list[Call] = []
+        self._cancelled = cancelled
+        self._left_out: frozenset[str] = frozenset()
+
+    def ask(self, ask: Ask) -> Received:
+        """Send a call and wait for the whole reply.
+
+        Raises:
+            ModelError: no usable reply came back; says why and what next.
+            BudgetExceeded: the question has used up what it may cost.
+        """
+        self._check_budget()
+        started, attempt = time.perf_counter(), _Attempt()
+        error: str | None = "The call was given up."
+        try:
+            self._answered(ask, attempt)
+            error = _fault_of(attempt.received, ask, self.settings)
+        except (openai.OpenAIError, httpx2.HTTPError, ValueError, BrokeOff) as fault:
+            error = sentence(fault, self.settings)
+        finally:
+            self._record(ask, attempt, time.perf_counter() - started, error)
+        if error:
+            raise ModelError(error)
+        return attempt.received
+
+    def _answered(self, ask: Ask, attempt: _Attempt) -> None:
+        """Ask until something came back, as often as that can help."""
+        while True:
+            attempt.tries += 1
+            try:
+                self._receive(ask, attempt)
+            except openai.BadRequestError as fault:
+                if not self._adjusted(fault):
+                    raise
+            except BrokeOff:
+                if attempt.tries >= REPLIES:
+                    raise
+            else:
+                if attempt.received.text or attempt.received.refusal or attempt.tries >= REPLIES:
+                    return
+
+    @cached_property
+    def _library(self) -> openai.OpenAI:
+        key = self.settings.key
+        return openai.OpenAI(
+            base_url=self.settings.base_url,
+            api_key=key.value if key else "none",
+            max_retries=self.settings.retries,
+            timeout=httpx2.Timeout(self.settings.timeout_s, connect=min(self.settings.timeout_s, 10.0)),
+        )
+
+    def _receive(self, ask: Ask, attempt: _Attempt) -> None:
+        attempt.received, begun = Received(), False
+        ends_at = time.monotonic() + self._seconds_left()
+        try:
+            for attempt.received in stream(self._library, self.settings, ask, self._left_out):
+                begun = True
+                if self._cancelled():
+                    raise KeyboardInterrupt
+                if time.monotonic() > ends_at:
+                    raise BudgetExceeded(f"The model took over {self.settings.budget.seconds:g} s for one question.")
+        except (httpx2.TransportError, openai.APIConnectionError) as fault:
+            if begun:
+                raise BrokeOff from fault
+            raise
+        if not begun:
+            raise ValueError("no event at all")
+        if attempt.received.finish is None:
+            raise BrokeOff
+
+    def _adjusted(self, fault: openai.BadRequestError) -> bool:
+        """Whether the server only minded a parameter that can be left out next time."""
+        told = f"{fault.param or ''} {fault}"
+        for name in ADJUSTABLE:
+            if name in told and name not in self._left_out:
+                self._left_out |= {name}
+                return True
+        return False
+
+    def _record(self, ask: Ask, attempt: _Attempt, seconds: float, error: str | None) -> None:
+        received = attempt.received
+        tokens = (received.tokens_in, received.tokens_out)
+        cost = None
+        if tokens[0] is not None and tokens[1] is not None:
+            cost = cost_of(self.settings, tokens[0], received.tokens_cached, tokens[1])
+        key = self.settings.key
+        reply = key.hidden_in(received.text) if key else received.text
+        self.calls.append(
+            Call(ask.purpose, self.settings.model, self.settings.host, tokens[0], received.tokens_cached, tokens[1],
+                 cost, seconds, attempt.tries, reply, error)
+        )  # fmt: skip
+
+    def _seconds_left(self) -> float:
+        return self.settings.budget.seconds - sum(call.seconds for call in self.calls)
+
+    def _check_budget(self) -> None:
+        budget, calls = self.settings.budget, self.calls
+        tokens = sum((call.tokens_in or 0) + (call.tokens_out or 0) for call in calls)
+        dollars = sum(call.cost or 0.0 for call in calls)
+        spent = None
+        if len(calls) >= budget.calls:
+            spent = f"{budget.calls} calls of the model"
+        elif tokens >= budget.tokens:
+            spent = f"{budget.tokens:,} tokens"
+        elif self._seconds_left() <= 0:
+            spent = f"{budget.seconds:g} s of waiting for the model"
+        elif budget.dollars is not None and dollars >= budget.dollars:
+            spent = f"{budget.dollars:g} dollars"
+        if spent:
+            raise BudgetExceeded(f"The question has used up its budget of {spent}. Next: ask more simply, or raise it.")
+
+
+def _fault_of(received: Received, ask: Ask, settings: Settings) -> str | None:
+    model = f"The model {settings.model}"
+    if received.finish == "length":
+        return (
+            f"{model} was cut off after {ask.max_tokens:,} tokens. Next: raise max_output_tokens, or ask more simply."
+        )
+    if received.finish == "filter":
+        return f"{model} was stopped by its server's content filter. Next: word the question differently."
+    if not received.text and not received.refusal:
+        return f"{model} returned nothing, {REPLIES} times. Next: try another model."
+    return None

@@ -1,0 +1,78 @@
+"""A model is asked only where one is named; keys go only where they belong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from swath.agent.llm.prices import cost_of
+from swath.agent.llm.settings import Settings, settings
+from swath.errors import InputError
+
+
+def environment(tmp_path: Path, text: str = "", **variables: str) -> dict[str, str]:
+    file = tmp_path / "config.toml"
+    file.write_text(text, encoding="utf-8")
+    return {"SWATH_CONFIG": str(file), **variables}
+
+
+def test_a_key_alone_names_no_model(tmp_path: Path) -> None:
+    assert settings(environ=environment(tmp_path, OPENAI_API_KEY="sk-1", SWATH_API_KEY="sk-2")) is None
+    assert settings(environ={"SWATH_CONFIG": str(tmp_path / "absent.toml")}) is None
+
+
+def test_arguments_win_over_the_environment_and_it_over_the_file(tmp_path: Path) -> None:
+    text = '[llm]\nmodel = "file"\nbase_url = "http://file:1/v1"\nretries = 7\n[llm.budget]\ncalls = 3\n'
+    both = environment(tmp_path, text, SWATH_MODEL="environment")
+    found = settings("typed", environ=both)
+    assert found is not None
+    assert (found.model, found.base_url, found.retries, found.budget.calls) == ("typed", "http://file:1/v1", 7, 3)
+    found = settings(environ=both)
+    assert found is not None
+    assert found.model == "environment"
+
+
+def test_the_key_of_openai_goes_to_openai_only(tmp_path: Path) -> None:
+    keys = environment(tmp_path, OPENAI_API_KEY="sk-openai")
+    there = settings("gpt-5", environ=keys)
+    elsewhere = settings("gpt-5", "http://elsewhere/v1", environ=keys)
+    assert there is not None and there.key is not None and there.key.value == "sk-openai"
+    assert elsewhere is not None and elsewhere.key is None
+
+
+def test_a_key_can_have_another_name(tmp_path: Path) -> None:
+    text = '[llm]\nmodel = "m"\nbase_url = "http://x/v1"\nkey_env = "OTHER"\n'
+    found = settings(environ=environment(tmp_path, text, OTHER=" k \n"))
+    assert found is not None and found.key is not None and found.key.value == "k"
+    assert "k" not in repr(found.key)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[llm\n", "cannot be read as TOML"),
+        ("llm = 3\n", "[llm] is not a table"),
+        ('[llm]\nkey = "sk-1"\n', "[llm] knows no key, only api, base_url"),
+        ('[llm]\napi = "telnet"\n', "api in [llm] must be one of chat, responses"),
+        ("[llm]\nretries = -1\n", "retries in [llm] must be a number that is not negative"),
+        ("[llm]\nmodel = 5\n", "model in [llm] must be a text"),
+        ("[llm]\nprices = [1]\n", "prices in [llm] must be three numbers"),
+        ("[llm.budget]\nwishes = 3\n", "[llm.budget] takes positive numbers for calls, tokens, seconds, dollars"),
+        ('[llm]\nmodel = "m"\nbase_url = "ftp://x"\n', '"ftp://x" is no address of a server.'),
+    ],
+)
+def test_a_wrong_file_is_one_sentence(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        settings(environ=environment(tmp_path, text))
+    assert said in str(caught.value)
+
+
+def test_prices_are_looked_up_by_model_whatever_its_date() -> None:
+    assert cost_of(Settings("gpt-4o-mini-2024-07-18"), 1_000_000, 0, 0) == pytest.approx(0.15)
+    assert cost_of(Settings("unheard-of"), 1_000_000, 0, 0) is None
+    assert cost_of(Settings("gpt-4o-mini", base_url="http://localhost/v1"), 1, 0, 0) is None
+
+
+def test_a_host_is_named_without_its_password() -> None:
+    assert Settings("m", base_url="https://me:secret@host:8443/v1?token=1").host == "host:8443"
