@@ -163,9 +163,7 @@ class Client:
 def _fault_of(received: Received, ask: Ask, settings: Settings) -> str | None:
     model = f"The model {settings.model}"
     if received.finish == "length":
-        return (
-            f"{model} was cut off after {ask.max_tokens:,} tokens. Next: raise max_output_tokens, or ask more simply."
-        )
+        return f"{model} was cut off after {ask.max_tokens:,} tokens. Next: raise max_output_tokens, or ask less."
     if received.finish == "filter":
         return f"{model} was stopped by its server's content filter. Next: word the question differently."
     if not received.text and not received.refusal:
