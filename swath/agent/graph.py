@@ -26,7 +26,15 @@ from swath.agent.execution import Execution, Step, surface
 from swath.agent.measure import measure
 from swath.agent.planner import Feedback, Program, Scene
 from swath.agent.verify import verify as verify_outcome
-from swath.errors import BudgetExceeded, PlanError, ProgramRejected, Refused, SandboxUnavailable, VerificationFailed
+from swath.errors import (
+    BudgetExceeded,
+    PlanError,
+    ProgramRejected,
+    Refused,
+    SandboxUnavailable,
+    UnknownClass,
+    VerificationFailed,
+)
 from swath.segment.no_classes import NoClasses
 from swath.types import Answer
 
@@ -77,8 +85,8 @@ def plan(state: State, desk: Desk) -> dict[str, Any]:
         desk.drafts.append((feedback.source, feedback.hints))
     try:
         program = desk.planner.plan(state["question"], Scene(**state["scene"]), feedback)
-    except Refused:
-        if isinstance(desk.backend, NoClasses):  # its reason is nearer than a planner's list of no classes
+    except UnknownClass:
+        if isinstance(desk.backend, NoClasses):  # it says why no class is known
             raise desk.backend.why from None
         raise
     if program.source in state.get("drafts", []):

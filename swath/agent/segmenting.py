@@ -11,7 +11,6 @@ from swath.agent.objects import write_vector
 from swath.agent.outputs import check_output
 from swath.errors import InputError
 from swath.raster.write import write_mask
-from swath.segment.no_classes import NoClasses
 from swath.tools.masks import segment
 from swath.tools.regions import components
 
@@ -36,8 +35,6 @@ def write_class(image: Path, class_name: str, output: Path, vector: Path | None,
     desk = open_desk(image, f"segment {class_name}", program="", **options)
     _check_outputs(output, vector, desk.request)
     site = desk.open()
-    if isinstance(site.backend, NoClasses):
-        raise site.backend.why
     mask = segment(site, class_name)
     write_mask(output, mask.pixels, site.raster.grid)
     share = 100.0 * mask.size_px / max(int(site.valid.sum()), 1)

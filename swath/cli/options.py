@@ -28,8 +28,9 @@ def read_bands(context: click.Context, parameter: click.Parameter, text: str | N
     for role, index in _pairs(text or "", "--bands", "red=3,nir=4"):
         if not index.isdecimal():
             raise InputError(f'--bands takes the number of a band from 1, such as red=3, not "{role}={index}".')
-        if found.setdefault(role.lower(), int(index)) != int(index):
-            raise InputError(f'--bands names {role} twice: "{role}={found[role.lower()]}" and "{role}={index}".')
+        role = role.lower()
+        if found.setdefault(role, int(index)) != int(index):
+            raise InputError(f'--bands names {role} twice: "{role}={found[role]}" and "{role}={index}".')
     return found
 
 

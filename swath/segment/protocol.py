@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from swath.errors import Refused
+from swath.errors import UnknownClass
 
 BoolImage = NDArray[np.bool_]
 
@@ -106,9 +106,9 @@ class Backend(Protocol):
         """JSON-ready record for the run folder: name, parameters, input files with their sha256."""
 
 
-def unknown_class(class_name: str, backend: Backend) -> Refused:
+def unknown_class(class_name: str, backend: Backend) -> UnknownClass:
     """The refusal of a class that a backend does not know."""
-    return Refused(
+    return UnknownClass(
         f'"{class_name}" is not a class of {backend.name}, which knows {", ".join(backend.classes()) or "none"}. '
         "Next: ask about one of these, or add the class with --layer NAME=FILE."
     )

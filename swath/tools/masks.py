@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from affine import Affine
 
-from swath.errors import Refused
+from swath.errors import UnknownClass
 from swath.raster.geodesy import NoGround, horizontal, jacobian
 from swath.raster.grid import DIRECTIONS, Direction, Grid
 from swath.segment.vocabulary import canonical
@@ -33,14 +33,14 @@ def segment(site: Site, class_name: str) -> Mask:
         class_name: a class of the source, or a word that people use for it.
 
     Raises:
-        Refused: the source does not know the class; the message lists the ones that it knows.
+        UnknownClass: the source does not know the class; the message lists the ones that it knows.
     """
     known = site.backend.classes()
-    name = canonical(class_name, known)
+    name = canonical(class_name, known) if known else class_name  # a source without classes says why it has none
     if name is None:
-        raise Refused(
+        raise UnknownClass(
             f'"{class_name}" cannot be measured: the source of classes ({site.backend.name}) knows '
-            f"{', '.join(known) or 'no class'}. Next: ask about one of these, or add the class with --layer NAME=FILE."
+            f"{', '.join(known)}. Next: ask about one of these, or add the class with --layer NAME=FILE."
         )
     return site.class_mask(name)
 

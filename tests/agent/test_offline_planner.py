@@ -316,3 +316,8 @@ def test_control_characters_change_nothing():
 )
 def test_two_questions_at_once_are_never_half_answered(question):
     assert refusal(question)
+
+
+def test_valid_and_missing_shares_are_asked_for_without_a_class():
+    for question in ("What percentage of the image is valid?", "How much of the image is usable?"):
+        assert "valid_percent()" in plan(question, replace(SCENE, classes=())).source

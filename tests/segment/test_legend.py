@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from swath.errors import InputError
-from swath.segment.legend import colour_code, is_void, legend_of, read_legend
+from swath.segment.legend import LARGEST_BYTES, colour_code, is_void, legend_of, read_legend
 
 
 def test_values_to_names(write_legend: Callable[..., Path]) -> None:
@@ -89,3 +90,22 @@ def test_a_legend_that_is_not_there(tmp_path: Path) -> None:
 
 def test_the_same_name_said_twice_is_no_contradiction(write_legend: Callable[..., Path]) -> None:
     assert read_legend(write_legend('{"1": "Water", "01": "water"}')).legend.names == {1: "water"}
+
+
+def test_a_legend_that_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    for path in (tmp_path / "pipe.json", Path("/dev/zero"), tmp_path):
+        with pytest.raises(InputError, match=rf"The legend {path} is no regular file\. Next: write one like"):
+            read_legend(path)
+
+
+def test_a_file_that_is_too_large_for_a_legend_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "large.json").open("wb") as file:
+        file.truncate(LARGEST_BYTES + 1)  # sparse
+    with pytest.raises(InputError, match=r"large\.json has 67,108,865 bytes\. Next: name fewer classes\."):
+        read_legend(tmp_path / "large.json")
+
+
+def test_half_a_character_in_a_name_becomes_visible(write_legend: Callable[..., Path]) -> None:
+    names = read_legend(write_legend(r'{"1": "wa\ud800ter", "2": "road"}')).legend.names
+    assert names == {1: "wa\ufffdter", 2: "road"}

@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,38 @@ def test_ctrl_c_takes_effect_once_the_file_is_read(tmp_path: Path) -> None:
         seen.append("the block went on")
     assert seen == ["the block went on"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+def test_being_ended_takes_effect_once_the_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.geojson"
+    path.write_text('{"type": "FeatureCollection", "features": []}')
+    seen = []
+
+    def end(number: int, frame: Any) -> None:
+        raise SystemExit(128 + number)
+
+    usual = signal.signal(signal.SIGTERM, end)
+    try:
+        with pytest.raises(SystemExit, match="143"), opening(path):
+            os.kill(os.getpid(), signal.SIGTERM)
+            seen.append("the block went on")
+        assert seen == ["the block went on"]
+        assert signal.getsignal(signal.SIGTERM) is end
+    finally:
+        signal.signal(signal.SIGTERM, usual)
+
+
+def test_a_file_is_opened_in_threads_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.geojson"
+    path.write_text('{"type": "FeatureCollection", "features": []}')
+
+    def read() -> str:
+        with opening(path):
+            return str(pyogrio.read_info(path)["driver"])
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(read).result() == "GeoJSON"
 
 
 def test_nothing_usable_is_an_error_and_not_the_answer_0(image: Raster, tmp_path: Path, on_ground: Any) -> None:

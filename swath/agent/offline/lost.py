@@ -17,7 +17,7 @@ from swath.agent.offline.trees import parts_in
 _CARRIERS = ("QAREA", "QLEN", "QPX", "QPCT", "QPOW", "QIRR", "NUM", "NTH", "PART", "STATISTIC", "TIMESNUM")
 _MEANT_BY: dict[str, tuple[type, ...]] = {
     "HOWMANY": (m.Count, m.Density, m.Difference),
-    "PERCENT": (m.Share, m.Area),
+    "PERCENT": (m.Share, m.Area, m.ImageFact),
     "PERIMETER": (m.Perimeter, m.Touching),
     "SHORE": (m.Perimeter, m.Near),
     "DISTANCE": (m.Distance, m.Near),

@@ -97,11 +97,10 @@ def understand(question: str, classes: tuple[str, ...]) -> Understood:
     try:
         return Understood(_settled(aside, settler), aside.gsd_m, (*mended, *numbered, *aside.notes))
     except grammar.NotUnderstood as error:
-        reason = refusals.not_understood(text, aside.pieces, error.at, words, classes)
+        raise refusals.not_understood(text, aside.pieces, error.at, words, classes) from None
     except Unsettled as error:
         nearest = refusals.nearest_question(aside.pieces, classes)
-        reason = f"{error.why} It can answer, for example: {nearest}"
-    raise Refused(reason)
+        raise Refused(f"{error.why} It can answer, for example: {nearest}") from None
 
 
 def _settled(aside: asked.Asked, settler: settle.Settler) -> Question:

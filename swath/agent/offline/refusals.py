@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece
 from swath.agent.offline.words import Word, without_accents
+from swath.errors import Refused, UnknownClass
 
 _REASONS: tuple[tuple[str, str], ...] = (
     (
@@ -88,16 +89,18 @@ def triggers() -> frozenset[str]:
     return frozenset(word for words, _ in _REASONS for word in words.split())
 
 
-def unknown_class(piece: Piece, classes: Sequence[str]) -> str:
-    """The sentence for a class that the source does not know."""
-    return (
+def unknown_class(piece: Piece, classes: Sequence[str]) -> UnknownClass:
+    """The refusal of a class that the source does not know."""
+    return UnknownClass(
         f'"{piece.text}" is not a class that the source of classes knows on this image; it knows {listed(classes)}. '
         "Next: ask about one of these, or give the class with --layer NAME=FILE."
     )
 
 
-def not_understood(text: str, pieces: Sequence[Piece], at: int, words: Sequence[Word], classes: Sequence[str]) -> str:
-    """The sentence for a question that is no sentence of the grammar.
+def not_understood(
+    text: str, pieces: Sequence[Piece], at: int, words: Sequence[Word], classes: Sequence[str]
+) -> Refused:
+    """The refusal of a question that is no sentence of the grammar.
 
     Args:
         text: the normalised question.
@@ -117,7 +120,8 @@ def not_understood(text: str, pieces: Sequence[Piece], at: int, words: Sequence[
     quoted = _quote(text, pieces, at, telling or unknown)
     reason = reason or _without_unit(pieces)
     why = f" {reason}" if reason else ""
-    return f"Not understood: {quoted}.{why} It can answer, for example: {nearest_question(pieces, classes)}"
+    nearest = nearest_question(pieces, classes)
+    return Refused(f"Not understood: {quoted}.{why} It can answer, for example: {nearest}")
 
 
 def _without_unit(pieces: Sequence[Piece]) -> str | None:
