@@ -1,7 +1,7 @@
 """The two ways in which VRSBench states where an object is, and what they become in pixels.
 
 Corners are eight fractions of the image's width and height; the official box is made of them, on a grid of 0 to 100,
-with everything behind the decimal point cut off. An object's official box therefore names the cells that it touches, the
+with everything behind the decimal point cut off. An official box therefore names the cells that an object touches, the
 last one included, which is why the official intersection over union adds 1 to every length.
 """
 
