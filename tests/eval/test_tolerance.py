@@ -23,11 +23,16 @@ ANSWER = Answer("answered", "How much?", "a.tif", answer=200.0, unit="ha")
         (202.1, "ha", "wrong"),
         (198, "ha", "right"),
         (200.0, "m2", "wrong"),
-        ("two hundred", "ha", "unparsable"),
+        ("two hundred", "ha", "right"),
+        ("2 km2", None, "right"),
+        (2_000_000.0, "m2", "right"),  # another unit of the same kind is converted
+        (200.0, "m", "wrong"),
+        ("199 to 201 ha", None, "unparsable"),
+        ("a lot", None, "unparsable"),
         (True, "ha", "unparsable"),
     ],
 )
-def test_numbers(given: object, unit: str, verdict: str) -> None:
+def test_numbers(given: object, unit: str | None, verdict: str) -> None:
     assert score(CASE, Prediction.of_answer(replace(ANSWER, answer=given, unit=unit))).verdict == verdict
 
 
