@@ -1,4 +1,4 @@
-"""What others have published on VRSBench by its official protocol, to be shown beside a result on the official files."""
+"""What others have published on VRSBench by its official protocol; it stands beside results on the official files."""
 
 from __future__ import annotations
 
