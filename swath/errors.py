@@ -62,11 +62,13 @@ class ProgramRejected(PlanError):
 
     Attributes:
         hints: one sentence per fault, each with its line number.
+        source: the program, or what was sent instead of one.
     """
 
-    def __init__(self, hints: list[str]) -> None:
+    def __init__(self, hints: list[str], source: str = "") -> None:
         super().__init__(" ".join(hints))
         self.hints = hints
+        self.source = source
 
 
 class ProgramFailed(PlanError):

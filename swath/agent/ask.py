@@ -12,7 +12,7 @@ from typing import Any
 
 from swath.agent.desk import Desk, Request
 from swath.agent.graph import GIVEN, State, check, plan, read, work
-from swath.agent.planner import Feedback, Planner, Program, Scene
+from swath.agent.planner import Feedback, Planner, PlannerOptions, Program, Scene
 from swath.agent.planners import open_planner
 from swath.agent.runs import RunRecord, write_run
 from swath.agent.sandbox import Limits, Sandbox
@@ -140,7 +140,10 @@ def open_desk(
     request = Request(Path(image), question, layers=layers, **paths, **given)
     if program is not None:
         return Desk(request, GivenProgram(program, question), process_sandbox())
-    return Desk(request, open_planner(planner) if isinstance(planner, str) else planner, process_sandbox())
+    if isinstance(planner, str):
+        said = PlannerOptions(request.model, request.base_url, request.look, request.agree)
+        planner = open_planner(planner, said)
+    return Desk(request, planner, process_sandbox())
 
 
 def _record(desk: Desk, answer: Answer) -> RunRecord:

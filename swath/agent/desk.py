@@ -51,6 +51,10 @@ class Request:
         thresholds: index thresholds ("NDWI" to 0.1).
         gsd_m: ground size of a pixel in metres; wins over the file's.
         planner: name of a planner, or "auto".
+        model: name of a language model.
+        base_url: address of the server that has it.
+        look: whether a vision model may be shown crops, for what cannot be measured.
+        agree: whether two unlike ways to plan have to lead to the same answer.
         out: parent folder of run folders.
         keep: what the run folder holds.
     """
@@ -71,12 +75,16 @@ class Request:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     gsd_m: float | None = None
     planner: str = "auto"
+    model: str | None = None
+    base_url: str | None = None
+    look: bool = False
+    agree: bool = False
     out: Path = Path("runs")
     keep: Keep = "full"
 
     def inputs(self) -> dict[str, Any]:
         """The options that decide what is measured, JSON-ready."""
-        left_out = ("image", "question", "out", "keep", "planner")
+        left_out = ("image", "question", "out", "keep", "planner", "model", "base_url", "look", "agree")
         return {name: _plain(value) for name, value in asdict(self).items() if name not in left_out}
 
 

@@ -28,6 +28,7 @@ from swath.agent.planner import Feedback, Program, Scene
 from swath.agent.verify import verify as verify_outcome
 from swath.errors import (
     BudgetExceeded,
+    ModelError,
     PlanError,
     ProgramRejected,
     Refused,
@@ -89,6 +90,8 @@ def plan(state: State, desk: Desk) -> dict[str, Any]:
         if isinstance(desk.backend, NoClasses):  # it says why no class is known
             raise desk.backend.why from None
         raise
+    except ProgramRejected as fault:  # what the planner sent is no program
+        return {"source": fault.source, "drafts": [fault.source], **_repair(state, fault.hints)}
     if program.source in state.get("drafts", []):
         whose = "The program does not work." if desk.planner.name == GIVEN else REPEATED
         return _failed(f"{whose} {' '.join(state.get('hints', []))}")
@@ -147,7 +150,7 @@ def _node(function: Node) -> Callable[[State, Runtime[Desk]], dict[str, Any]]:
             update = function(state, desk)
         except Refused as refusal:
             error, update = str(refusal), {"status": "refused", "reason": str(refusal)}
-        except (BudgetExceeded, SandboxUnavailable) as stop:
+        except (BudgetExceeded, ModelError, SandboxUnavailable) as stop:
             error, update = str(stop), _failed(str(stop))
         except (PlanError, VerificationFailed) as fault:
             hints = fault.hints if isinstance(fault, ProgramRejected) else [str(fault)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,43 @@ class Feedback:
     hints: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class PlannerOptions:
+    """What a person said about who plans.
+
+    Attributes:
+        model: name of a language model.
+        base_url: address of the server that has it.
+        look: whether a vision model may be shown crops, for what cannot be measured.
+        agree: whether two unlike ways have to lead to the same answer.
+    """
+
+    model: str | None = None
+    base_url: str | None = None
+    look: bool = False
+    agree: bool = False
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a planner that asks a language model has used; its method `usage()` returns it for the run's record.
+
+    Attributes:
+        model: name of the model.
+        prompts: name of each prompt to the hash of its template.
+        calls: one record for each call, in order.
+    """
+
+    model: str
+    prompts: Mapping[str, str]
+    calls: tuple[Any, ...]
+
+
 class Planner(Protocol):
-    """Turns a question into a program; registered under the entry-point group `swath.planners`."""
+    """Turns a question into a program.
+
+    Registered under the entry-point group `swath.planners` as a factory `(options: PlannerOptions) -> Planner`.
+    """
 
     name: str
 

@@ -1,16 +1,15 @@
-"""Finds planners by name, ours and those of other packages alike."""
+"""Finds planners by name, ours and those of other packages alike; `auto` goes from the grammar to a model."""
 
 from __future__ import annotations
 
 from importlib.metadata import entry_points
 
-from swath.agent.planner import Planner
-from swath.errors import InputError
+from swath.agent.planner import Feedback, Planner, PlannerOptions, Program, Scene, Usage
+from swath.errors import InputError, Refused
 
 GROUP = "swath.planners"
 AUTO = "auto"
-DEFAULT = "offline"
-"""What "auto" means while no language model is configured."""
+GRAMMAR, MODEL = "offline", "llm"
 
 
 def planner_names() -> tuple[str, ...]:
@@ -18,15 +17,64 @@ def planner_names() -> tuple[str, ...]:
     return tuple(sorted(entry.name for entry in entry_points(group=GROUP)))
 
 
-def open_planner(name: str) -> Planner:
+def open_planner(name: str, options: PlannerOptions | None = None) -> Planner:
     """A planner by name.
 
+    Args:
+        name: one of `planner_names()`, or "auto".
+        options: what a person said about who plans.
+
     Raises:
-        InputError: no planner has this name; the message lists those that there are.
+        InputError: no planner has this name, the message lists those that there are; or it cannot be set up.
     """
-    wanted = DEFAULT if name == AUTO else name
+    options = options or PlannerOptions()
+    if name == AUTO:
+        return Auto(options)
     for entry in entry_points(group=GROUP):
-        if entry.name == wanted:
-            planner: Planner = entry.load()()
+        if entry.name == name:
+            planner: Planner = entry.load()(options)
             return planner
     raise InputError(f'There is no planner "{name}". Next: choose one of {", ".join((AUTO, *planner_names()))}.')
+
+
+class Auto:
+    """The grammar where it covers the question whole, else the model that is named, else the grammar's refusal.
+
+    Attributes:
+        name: name of the planner that was asked last.
+    """
+
+    def __init__(self, options: PlannerOptions) -> None:
+        self.name = GRAMMAR
+        self._options = options
+        self._planner = open_planner(GRAMMAR, options)
+
+    def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
+        """Write a program.
+
+        Raises:
+            Refused: neither can turn the question into measurements.
+        """
+        try:
+            return self._planner.plan(question, scene, feedback)
+        except Refused:
+            if self.name != GRAMMAR or not self._names_a_model():
+                raise
+        self.name, self._planner = MODEL, open_planner(MODEL, self._options)
+        return self._planner.plan(question, scene, feedback)
+
+    def usage(self) -> Usage | None:
+        """What the language model has used, None where none was asked."""
+        return usage_of(self._planner)
+
+    def _names_a_model(self) -> bool:
+        from swath.agent.llm.settings import settings
+
+        return settings(self._options.model, self._options.base_url) is not None
+
+
+def usage_of(planner: Planner) -> Usage | None:
+    """What a planner has used of a language model, None where it asks none."""
+    usage = getattr(planner, "usage", None)
+    found: Usage | None = usage() if usage is not None else None
+    return found

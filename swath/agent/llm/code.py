@@ -1,0 +1,80 @@
+"""Free code: the model writes the program itself, in a fenced block."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+from swath.agent.execution import surface
+from swath.agent.llm import wording
+from swath.agent.llm.examples import similar
+from swath.agent.llm.exchange import Shape
+from swath.agent.llm.ways import Task
+from swath.agent.planner import Program
+from swath.errors import Refused
+from swath.prompts import Prompt, render
+
+LONGEST_REASON = 300
+LONGEST_HINT = 300
+_BLOCK = re.compile(r"```[a-zA-Z]*[ \t]*\r?\n(.*?)(?:\r?\n)?```", re.DOTALL)
+_CANNOT = re.compile(r"\s*cannot:\s*(.+)", re.IGNORECASE)
+
+
+class Code:
+    """The way `code`."""
+
+    name = "code"
+
+    def __init__(self, examples: int = 3) -> None:
+        """Choose how many worked examples each question is shown with."""
+        self._examples = examples
+
+    def system(self) -> Prompt:
+        """The rules and every tool with its signature."""
+        callable_tools = [tool for tool in surface().values() if tool.name != "reply"]
+        families = [(name, list(members)) for name, members in groupby(callable_tools, key=lambda tool: tool.family)]
+        return render("code_system.md", families=families)
+
+    def question(self, task: Task) -> Prompt:
+        """Examples like it, the scene, the question, and what was wrong with the last draft."""
+        feedback = None
+        if task.feedback is not None:
+            hints = [wording.quoted(hint, LONGEST_HINT) for hint in task.feedback.hints]
+            feedback = {"source": task.feedback.source, "hints": hints}
+        return render(
+            "code_question.md",
+            examples=similar(task.given.question, self._examples),
+            scene=wording.of_scene(task.scene, task.given.gsd_m),
+            given=wording.of_given(task.given),
+            question=wording.quoted(task.given.question, 2 * len(task.given.question) + 3),
+            feedback=feedback,
+        )
+
+    def shape(self, task: Task) -> Shape:
+        """Free text."""
+        return None
+
+    def program(self, text: str, task: Task) -> Program:
+        """The last fenced block, or all of the reply where there is none.
+
+        Raises:
+            Refused: the model says that the question cannot be measured.
+        """
+        blocks = _BLOCK.findall(text)
+        said = _CANNOT.match(blocks[-1] if blocks else text)
+        if said:
+            raise declined(said.group(1))
+        source = (blocks[-1] if blocks else text).strip("\n")
+        return Program(source, _reading(source) or task.given.question, task.given.notes, task.given.gsd_m)
+
+
+def _reading(source: str) -> str:
+    """What the model says that its program measures: the comment that it begins with."""
+    first = source.lstrip().partition("\n")[0]
+    return wording.quoted(first.lstrip("# "), LONGEST_REASON) if first.startswith("#") else ""
+
+
+def declined(reason: str) -> Refused:
+    """The refusal of a model, in its own words."""
+    said = wording.quoted(reason, LONGEST_REASON).rstrip(". ")
+    return Refused(f"The language model finds that this cannot be measured here: {said}.")

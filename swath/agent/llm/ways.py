@@ -1,0 +1,49 @@
+"""The seam between the planner and its three ways to have a program written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from swath.agent.llm.exchange import Shape
+from swath.agent.llm.given import Given
+from swath.agent.planner import Feedback, Program, Scene
+from swath.prompts import Prompt
+
+
+@dataclass(frozen=True)
+class Task:
+    """A question with all that may be said to a model about it; no pixels.
+
+    Attributes:
+        given: the question and what is certain about it.
+        scene: what is known of the image.
+        feedback: the last draft that did not work, None at first.
+    """
+
+    given: Given
+    scene: Scene
+    feedback: Feedback | None = None
+
+
+class Way(Protocol):
+    """How a model writes a program: what it is told, what its reply must look like, how that becomes a program."""
+
+    name: str
+
+    def system(self) -> Prompt:
+        """The long constant part of the prompt: the same for every question, for prefix caches."""
+
+    def question(self, task: Task) -> Prompt:
+        """The part that changes: scene, question, what is certain, what was wrong with the last draft."""
+
+    def shape(self, task: Task) -> Shape:
+        """What the reply must look like."""
+
+    def program(self, text: str, task: Task) -> Program:
+        """The program that a reply stands for.
+
+        Raises:
+            ProgramRejected: the reply stands for none; hints say why.
+            Refused: the model says that the question cannot be measured.
+        """
