@@ -54,8 +54,8 @@ def write_geoheight(folder: Path) -> Path:
 
 
 def _rows() -> list[dict[str, Any]]:
-    metres = {"type": "number", "unit": "m"}
-    rows = [
+    metres: dict[str, Any] = {"type": "number", "unit": "m"}
+    rows: list[dict[str, Any]] = [
         {"level": "pixel", "task": "elevation", "question": "What is the elevation at pixel (20, 20)?",
          "answer": GROUND_M, "split": "plus"} | metres,
         {"level": "pixel", "task": "relative height", "question": "How high above ground is pixel (20, 20)?",
@@ -74,6 +74,12 @@ def _rows() -> list[dict[str, Any]]:
          "question": "What happens if the water rises to 1 m – and why?",
          "answer": "The ground is flooded, since it lies 2 m below the datum; all roofs stay dry."},
     ]  # fmt: skip
-    shared = {"image": "image.tif", "dsm": "dsm.tif", "dtm": "dtm.tif", "ndsm": "ndsm.tif", "gsd_m": PIXEL_M}
+    shared: dict[str, Any] = {
+        "image": "image.tif",
+        "dsm": "dsm.tif",
+        "dtm": "dtm.tif",
+        "ndsm": "ndsm.tif",
+        "gsd_m": PIXEL_M,
+    }
     known = {"labels": "labels.tif", "legend": "legend.json"}
     return [{"id": f"H{i}"} | shared | known | row for i, row in enumerate(rows, start=1)]
