@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from swath.errors import InputError
 from swath.eval.cases import Case
 from swath.eval.metrics.names import judged_name, yes_or_no
 from swath.eval.metrics.numeric import judged_number, within
+from swath.eval.metrics.rules import one_of
 from swath.eval.scores import Prediction, Score, Verdict
 
 RULES = ("honest", "official")
@@ -18,9 +18,7 @@ class Exact:
     """
 
     def __init__(self, rule: str = "honest") -> None:
-        if rule not in RULES:
-            raise InputError(f'The metric exact has no rule "{rule}". Next: choose one of {", ".join(RULES)}.')
-        self.rule = rule
+        self.rule = one_of("exact", rule, RULES)
 
     def score(self, case: Case, prediction: Prediction) -> Score:
         """Hold an answered prediction against a case's truth."""
