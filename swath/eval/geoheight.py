@@ -66,7 +66,7 @@ def _extras(row: Row, folder: Path, kind: str) -> dict[str, Any]:
     heights = {key: str(_there(row, key, folder)) for key in HEIGHTS if row.values.get(key) is not None}
     extras: dict[str, Any] = {"answer": kind, "split": row.text("split", "base"), "height": heights}
     if row.values.get("object") is not None:
-        extras["object"] = _one_of(row, "object", OBJECTS)
+        extras["object"] = extras["class"] = _one_of(row, "object", OBJECTS)
     return extras
 
 
@@ -116,7 +116,7 @@ def _name(row: Row, folder: Path) -> dict[str, Any]:
 
 
 def _mask(row: Row, folder: Path) -> dict[str, Any]:
-    return {"truth": str(_there(row, "mask", folder)), "metrics": ("mask",)}
+    return {"truth": str(_there(row, "mask", folder)), "metrics": ("mask", "mask:card")}
 
 
 def _text(row: Row, folder: Path) -> dict[str, Any]:

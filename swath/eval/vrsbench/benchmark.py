@@ -140,7 +140,7 @@ class Referring:
     """The benchmark `vrsbench-ref`: the horizontal box of the object that a sentence refers to."""
 
     name = "vrsbench-ref"
-    metrics: tuple[str, ...] = ("box:0.5", "box:0.7")
+    metrics: tuple[str, ...] = ("box:official-0.5", "box:official-0.7", "box:0.5", "box:0.7")
 
     def cases(self, folder: Path, cache: Path | None = None) -> Iterator[Case]:
         """One case per sentence; the official box is in the extras.
@@ -150,8 +150,9 @@ class Referring:
         """
         files = Folder(folder, "VRSBench_EVAL_referring.json", cache)
         for name, row in files.rows("ref"):
-            truth = self._truth(_corners(row), *files.size(files.image(row)))
-            yield files.case(row, id=name, truth=truth, type="ref", metrics=self.metrics, extras=_reference(row))
+            size = files.size(files.image(row))
+            truth, extras = self._truth(_corners(row), *size), _reference(row) | {"size_px": list(size)}
+            yield files.case(row, id=name, truth=truth, type="ref", metrics=self.metrics, extras=extras)
 
     def _truth(self, corners: list[float], width: int, height: int) -> list[float]:
         return box_px(corners, width, height)
@@ -161,7 +162,8 @@ class OrientedReferring(Referring):
     """The benchmark `vrsbench-ref-obb`: the oriented box of the object that a sentence refers to."""
 
     name = "vrsbench-ref-obb"
-    metrics = ("oriented:0.5", "oriented:0.7")
+    # The official geometry is wrong (docs/vrsbench.md), so that it does not give the verdict.
+    metrics = ("oriented:0.5", "oriented:0.7", "oriented:official-0.5", "oriented:official-0.7")
 
     def _truth(self, corners: list[float], width: int, height: int) -> list[float]:
         return corners_px(corners, width, height)
@@ -201,6 +203,7 @@ def _reference(row: Row) -> dict[str, Any]:
         raise row.fault("ground_truth", f"is no box of four numbers from 0 to {GRID}")
     return {
         "official_box": cells,
+        "box_format": "0-100-inclusive",  # of predictions that are texts
         "group": "unique" if row.flag("unique") else "non-unique",
         "class": row.text("obj_cls").lower(),
         "size_group": row.text("size_group", "") or "medium",  # as the official code reads the empty name
