@@ -47,25 +47,26 @@ class Squid:
         """
         warned: set[str] = set()
         for _, row in once(read_rows(folder), lambda row: row.identity("id")):
-            case = case_of(row, cache or default_cache())
+            case = case_of(row, folder, cache or default_cache())
             if case.type not in TYPES and case.type not in warned:
                 warned.add(case.type)
                 warnings.warn(f'SQuID has a new type "{case.type}": its unit is read off the question.', stacklevel=2)
             yield case
 
 
-def case_of(row: Row, cache: Path) -> Case:
+def case_of(row: Row, root: Path, cache: Path) -> Case:
     """The case of one row.
 
     Args:
         row: with the columns id, image, question, answer, type, and where shipped tier, gsd and the range.
+        root: the dataset's folder, from which paths of images may start.
         cache: folder for embedded images.
 
     Raises:
         InputError: a column is missing or malformed.
     """
     question, kind = row.text("question").strip(), row.text("type").strip()
-    answer, image = _answer(row), image_of(row, cache)
+    answer, image = _answer(row), image_of(row, root, cache)
     gsd_m, extras = _ground(row, question)
     extras |= _swallowed(row, image, question, gsd_m)
     extras |= {"answer": answer, "binary": kind.startswith("binary"), "image_name": name_of(row)}

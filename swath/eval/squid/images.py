@@ -23,11 +23,12 @@ def default_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "swath" / "squid"
 
 
-def image_of(row: Row, cache: Path) -> Path:
+def image_of(row: Row, root: Path, cache: Path) -> Path:
     """The file of a row's image.
 
     Args:
         row: its column `image` is a path, bytes, or an object with `bytes` (in JSON as base64) or `path`.
+        root: the dataset's folder; a relative path starts there or in the folder of the row's file.
         cache: folder for embedded images, made when the first one is written.
 
     Raises:
@@ -39,10 +40,11 @@ def image_of(row: Row, cache: Path) -> Path:
     path = _path(row)
     if path is None:
         raise row.fault(COLUMN, "holds neither a path nor the bytes of an image")
-    file = row.file.parent / path
-    if not file.is_file():
-        raise row.fault(COLUMN, f"names {file}, which is not there")
-    return file
+    files = (row.file.parent / path, root / path)
+    found = next((file for file in files if file.is_file()), None)
+    if found is None:
+        raise row.fault(COLUMN, f"names {' or '.join(map(str, dict.fromkeys(files)))}, which is not there")
+    return found
 
 
 def name_of(row: Row) -> str | None:
