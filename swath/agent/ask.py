@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -160,6 +160,7 @@ def _record(desk: Desk, answer: Answer) -> RunRecord:
         planner=desk.planner.name,
         segmenter={} if desk.backend is None else desk.backend.describe(),
         hardening=tuple(desk.sandbox.hardening),
+        limits=asdict(desk.limits),
         timings=desk.timings,
         keep=desk.request.keep,
         notes=() if desk.program is None else desk.program.notes,

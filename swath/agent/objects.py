@@ -22,6 +22,7 @@ from swath.errors import InputError, Refused
 from swath.raster.grid import Grid
 from swath.tools.handles import LabelImage, Mask, Regions
 from swath.tools.patches import Patches
+from swath.tools.regions import all_components
 
 MOST_OUTLINES = 100_000
 """Above this many objects a file holds centroids and boxes: outlines of 100,000 objects fill about 100 MB."""
@@ -90,12 +91,7 @@ def considered_objects(outcome: Outcome, first_step: int) -> ObjectTable:
 
 def as_regions(thing: Mask | Regions) -> Regions:
     """Regions as they are; a mask as its objects, those without a valid pixel left out."""
-    if isinstance(thing, Regions):
-        return thing
-    source = thing.objects(8)
-    seen = np.flatnonzero(source.sizes_px)
-    which = np.zeros(len(seen), dtype=np.int64)
-    return Regions((source,), which, seen, thing.name, thing.grid, thing.valid, thing.classes, thing.areal)
+    return thing if isinstance(thing, Regions) else all_components(thing, 8)
 
 
 def _dropped_rows(groups: Sequence[Dropped], first_step: int, outlined: bool) -> ObjectTable:
@@ -186,11 +182,9 @@ def _pixel_outlines(source: LabelImage, indices: NDArray[np.int64]) -> Geometrie
 
     if len(indices) == 0:
         return np.zeros(0, dtype=object)
-    boxes = source.boxes[indices]
-    (x0, y0), (x1, y1) = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
-    wanted = np.zeros(len(source.sizes_px) + 1, dtype=np.int32)
-    wanted[indices + 1] = np.arange(1, len(indices) + 1)
-    window = wanted[source.labels[y0:y1, x0:x1]]
+    wanted = source.runs.of(indices)
+    (x0, y0), (x1, y1) = wanted.boxes[:, :2].min(axis=0), wanted.boxes[:, 2:].max(axis=0)
+    window = wanted.labels(slice(y0, y1), slice(x0, x1))
     rings: list[Any] = []
     polygon_of_ring: list[int] = []
     region_of_polygon: list[int] = []

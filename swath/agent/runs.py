@@ -56,6 +56,7 @@ class RunRecord:
         planner: name of the planner.
         segmenter: what the segmenter says of itself.
         hardening: what the operating system adds to the sandbox.
+        limits: what the program was allowed to use.
         timings: seconds by phase.
         keep: "light" keeps the texts, "full" masks, objects and picture too, "wrong" those only unless answered.
         notes: what the planner says of its reading; the answer's warnings begin with these.
@@ -73,6 +74,7 @@ class RunRecord:
     planner: str
     segmenter: Mapping[str, Any]
     hardening: Sequence[str] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
     keep: Keep = "full"
     notes: Sequence[str] = ()
@@ -236,6 +238,7 @@ def _described(
         "conventions": CONVENTIONS,
         "seeds": {"program": SEED},
         "hardening": record.hardening,
+        "limits": record.limits,
         "drafts": [
             {"file": f"program.{number}.py", "hints": hints} for number, (_, hints) in enumerate(record.drafts, start=1)
         ],

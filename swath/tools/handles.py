@@ -123,11 +123,6 @@ class LabelImage:
         return self.runs.centroids_yx
 
     @cached_property
-    def labels(self) -> NDArray[np.int32]:
-        """(rows, columns) label image: object i has the value i + 1. It takes 4 bytes a pixel; `runs` take few."""
-        return self.runs.labels()
-
-    @cached_property
     def areas_m2(self) -> FloatArray:
         """(n,) true ground areas in m2."""
         return self.runs.areas_m2(self.mask.grid.require_ground())

@@ -59,7 +59,7 @@ def components(
         max_px: the same in pixels, inclusive.
         connectivity: whether diagonal neighbours belong together (8) or not (4).
     """
-    found = _all_components(mask, connectivity)
+    found = all_components(mask, connectivity)
     warn_of_the_cut(site, mask, found)
     return filter_regions(
         site,
@@ -75,7 +75,13 @@ def components(
     )
 
 
-def _all_components(mask: Mask, connectivity: int) -> Regions:
+def all_components(mask: Mask, connectivity: int) -> Regions:
+    """The separate objects of a mask, of any size.
+
+    Args:
+        mask: the pixels.
+        connectivity: 4 or 8, where the source tells no objects apart.
+    """
     source = mask.objects(connectivity)
     seen = np.flatnonzero(source.sizes_px)  # a feature without a valid pixel lies outside the area of interest
     return Regions(

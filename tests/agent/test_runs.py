@@ -22,6 +22,7 @@ import swath
 from swath.agent import runs
 from swath.agent.planner import Program
 from swath.agent.runs import RunRecord, write_run
+from swath.agent.sandbox import Limits
 from swath.errors import InputError
 from swath.testing.planner import ScriptedPlanner
 from swath.trace.reading import list_runs, load_run
@@ -309,3 +310,10 @@ def test_the_public_function_returns_the_same_answer(village: Any, tmp_path: Pat
     kept = load_run(Path(answer.run)).answer
     shown = json.loads(json.dumps(answer.to_json()))
     assert kept | {"seconds": 0} == shown | {"seconds": 0}
+
+
+def test_what_the_program_was_allowed_is_recorded(scene: Scene, tmp_path: Path) -> None:
+    answer = swath.ask(scene.image, "count", program=COUNT, limits=Limits(calls=3), out=tmp_path / "runs", keep="light")
+    assert (answer.status, "calls" in str(answer.reason)) == ("failed", True)
+    limits = valid_run(Path(str(answer.run)))["limits"]
+    assert (limits["calls"], limits["guest_seconds"]) == (3, Limits().guest_seconds)

@@ -57,6 +57,7 @@ def run_json(name: str) -> dict[str, Any]:
         "conventions": "swath/1",
         "seeds": {"program": 0},
         "hardening": ["no network"],
+        "limits": {"calls": 2000},
         "drafts": [],
         "notes": [],
         "answer": {
