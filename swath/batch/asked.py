@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from swath.batch.plans import PlannedOnce
 from swath.batch.pool import Once
 from swath.batch.rows import Key, Row, row_of, row_of_error
 from swath.batch.zones import zone_rows
+from swath.errors import InputError
+from swath.segment.registry import AUTO, backend_names
 
 FILES = ("labels", "legend", "aoi", "before", "after")
 """Options that name one file."""
@@ -63,6 +66,33 @@ def filled_in(options: Mapping[str, Any], image: Path) -> dict[str, Any]:
     files = {name: filled(options[name]) for name in FILES if options.get(name) is not None}
     layers = {name: filled(file) for name, file in (options.get("layers") or {}).items()}
     return {**options, **files, **({"layers": layers} if layers else {})}
+
+
+def check_askers(planner: str | Planner, segmenter: str, jobs: int) -> None:
+    """Refuse at once what would fail with every image.
+
+    Args:
+        planner: name of a registered planner, or one of the caller's own.
+        segmenter: name of a registered segmenter, or "auto".
+        jobs: number of processes.
+
+    Raises:
+        InputError: there is no such planner or segmenter, or the planner cannot go to other processes.
+    """
+    if isinstance(planner, str):
+        open_planner(planner)
+    elif jobs > 1:
+        try:
+            pickle.dumps(planner)
+        except Exception:
+            raise InputError(
+                f"The planner {planner.name} cannot be handed to other processes. Next: use one job."
+            ) from None
+    if jobs < 1:
+        raise InputError(f"--jobs must be at least 1, not {jobs}.")
+    if segmenter not in (AUTO, *backend_names()):
+        known = ", ".join((AUTO, *backend_names()))
+        raise InputError(f'There is no segmenter "{segmenter}". Next: use one of {known}.')
 
 
 def rows_of(asked: Asked, items: Sequence[Key], once: Once) -> Iterator[Row]:

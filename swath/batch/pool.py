@@ -57,11 +57,17 @@ def results(work: Work, tasks: Sequence[Task], jobs: int = 1) -> Iterator[tuple[
         jobs: number of processes; 1 for none beside this one.
     """
     processes = min(jobs, len(tasks))
-    return _Pool(work, tasks, processes).run() if processes > 1 else _here(work, tasks)
+    return _Pool(work, tasks, processes).run() if processes > 1 else here(work, tasks, {})
 
 
-def _here(work: Work, tasks: Sequence[Task]) -> Iterator[tuple[Any, Any]]:
-    known: dict[str, Any] = {}
+def here(work: Work, tasks: Sequence[Task], known: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """The same in this process.
+
+    Args:
+        work: a function.
+        tasks: what to work on.
+        known: what has been computed once; it is added to.
+    """
 
     def once(key: str, compute: Callable[[], Any]) -> Any:
         if key not in known:

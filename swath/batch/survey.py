@@ -5,7 +5,6 @@ images -> rows wanted -> rows taken over from last time -> tasks -> pool -> rows
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -14,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from swath.agent.planner import Planner
-from swath.agent.planners import open_planner
-from swath.batch.asked import STEM, Asked, filled_in, named_files, rows_of
+from swath.batch.asked import STEM, Asked, check_askers, filled_in, named_files, rows_of
 from swath.batch.images import images_of
 from swath.batch.places import places_of
 from swath.batch.pool import Lost, Task, results
@@ -24,7 +22,7 @@ from swath.batch.table import Table, check_format, write_table, zone_column
 from swath.batch.zones import zones_of
 from swath.errors import InputError
 from swath.raster.source import file_of
-from swath.segment.registry import AUTO, backend_names
+from swath.segment.registry import AUTO
 from swath.types import Status
 
 Listen = Callable[[int, int, Row | None], None]
@@ -173,21 +171,7 @@ def _check(options: Mapping[str, Any], planner: str | Planner, jobs: int, zones:
     Raises:
         InputError: an option cannot be used with any image.
     """
-    if isinstance(planner, str):
-        open_planner(planner)
-    elif jobs > 1:
-        try:
-            pickle.dumps(planner)
-        except Exception:
-            raise InputError(
-                f"The planner {planner.name} cannot be handed to other processes. Next: survey with one job."
-            ) from None
-    if jobs < 1:
-        raise InputError(f"--jobs must be at least 1, not {jobs}.")
-    segmenter = options.get("segmenter", AUTO)
-    if segmenter not in (AUTO, *backend_names()):
-        known = ", ".join((AUTO, *backend_names()))
-        raise InputError(f'There is no segmenter "{segmenter}". Next: use one of {known}.')
+    check_askers(planner, options.get("segmenter", AUTO), jobs)
     if zones is not None and options.get("aoi") is not None:
         raise InputError("--aoi and --zones both say where to measure. Next: give one of the two.")
     for file in named_files(options):

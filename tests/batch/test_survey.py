@@ -237,7 +237,7 @@ def test_a_planner_that_cannot_travel_works_alone_only(street: Street) -> None:
     street("a.tif", 1), street("b.tif", 2)
     planner = ScriptedPlanner(COUNT)
     planner.name = lambda: None  # type: ignore[assignment, method-assign]
-    with pytest.raises(InputError, match=r"cannot be handed to other processes\. Next: survey with one job\."):
+    with pytest.raises(InputError, match=r"cannot be handed to other processes\. Next: use one job\."):
         swath.survey(["a.tif", "b.tif"], "how many?", planner=planner, jobs=2, **LABELS)
 
 

@@ -1,0 +1,100 @@
+"""Work on an existing Dask cluster; a worker that dies costs nothing but time.
+
+The cluster's workers read and write the same files under the same names, and have this version of swath.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from swath.batch.pool import Lost, Task, Work, here
+from swath.errors import InputError
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+PATIENCE_S = 10
+"""How long a scheduler and its first worker may take to answer."""
+AHEAD = 3
+"""Tasks handed over for each thread of the cluster: none waits for the next, and the scheduler never holds them all."""
+
+_programs: dict[str, dict[str, Any]] = {}
+"""What a worker has computed once, for the run that it is working for."""
+
+
+def results_on(address: str, work: Work, tasks: Sequence[Task]) -> Iterator[tuple[Any, Any]]:
+    """Pairs of an item and its result, or `Lost`, as their tasks are done; see `swath.batch.pool.results`.
+
+    What is computed once is computed once in each process of a worker.
+
+    Args:
+        address: of the scheduler, such as "tcp://10.0.0.1:8786".
+        work: a function of a module that the workers can import.
+        tasks: what to work on; the results of one come together.
+
+    Raises:
+        InputError: there is no such cluster, it has no worker, or the library is not installed.
+    """
+    run = uuid4().hex
+    with _client(address) as client:
+        from distributed import as_completed
+
+        waiting, running = deque(tasks), dict[Any, Task]()
+        done = as_completed()
+        ahead = AHEAD * sum(client.nthreads().values())
+
+        def hand_over() -> None:
+            while waiting and len(running) < ahead:
+                task = waiting.popleft()
+                future = client.submit(_worked, run, work, task, pure=False)
+                running[future] = task
+                done.add(future)
+
+        hand_over()
+        for future in done:
+            task = running.pop(future)
+            if future.status == "finished":
+                yield from zip(task.items, future.result(), strict=True)
+            elif len(task.items) == 1:
+                yield task.items[0], Lost(_why(future))
+            else:
+                waiting.extendleft(Task(task.setup, (item,)) for item in reversed(task.items))
+            hand_over()
+
+
+def _worked(run: str, work: Work, task: Task) -> list[Any]:
+    """What a worker does: the results of a task, in order."""
+    if run not in _programs:
+        _programs.clear()
+    known = _programs.setdefault(run, {})
+    return [result for _, result in here(work, [task], known)]
+
+
+def _why(future: Future) -> str:
+    error = " ".join(str(future.exception()).split())[:300]
+    return f"The cluster could not work on it ({error}). Next: look at its workers, then try again with --resume."
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Client]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            "--dask needs distributed, which is not installed. Next: pip install 'swath[cluster]'."
+        ) from None
+    try:
+        client = Client(address, timeout=PATIENCE_S)
+    except (OSError, ValueError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise InputError(f"No Dask scheduler answers at {address} ({why}). Next: start one, or check --dask.") from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE_S)
+        except TimeoutError:
+            raise InputError(f"The Dask cluster at {address} has no worker. Next: start dask workers there.") from None
+        yield client

@@ -1,0 +1,181 @@
+"""Asks cases: a line of results for each, whatever happens to it."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from swath.agent.ask import keep_run, open_desk
+from swath.agent.desk import Desk
+from swath.agent.graph import work
+from swath.agent.planner import Planner
+from swath.agent.planners import open_planner
+from swath.batch.plans import PlannedOnce
+from swath.batch.pool import Lost, Once
+from swath.batch.rows import row_of_error
+from swath.errors import Refused
+from swath.eval.cases import Case
+from swath.eval.runner.cells import TRUE_PROGRAM, Key, arguments
+from swath.eval.runner.opening import LastImage, SharingDesk
+from swath.eval.runner.predictors import Predictor
+from swath.eval.runner.results import MASKS_FOLDER, RUNS_FOLDER, Line, kept_path, run_name
+from swath.eval.scores import Prediction, scores
+from swath.raster.write import write_mask
+from swath.tools.handles import Mask, Regions
+from swath.trace.reading import load_run
+from swath.trace.strict_json import json_ready
+from swath.types import Answer
+
+Keep = Literal["light", "wrong", "full"]
+
+_LAST = LastImage()
+_ONE_AT_A_TIME = threading.Lock()
+"""A cluster's worker may have several threads, but there is one sandbox and one open image to a process."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a process that asks has to know.
+
+    Attributes:
+        out: folder of the benchmark run.
+        data: folder of the benchmark.
+        cases: the cases to ask, by id.
+        planner: name of a registered planner, or one of the caller's own.
+        segmenter: name of the segmenter under test.
+        keep: what run folders hold; "wrong" keeps the evidence of answers that are not right.
+        predictor: answers in place of planner and image, None where the image is asked.
+    """
+
+    out: Path
+    data: Path
+    cases: Mapping[str, Case] = field(repr=False)
+    planner: str | Planner = "auto"
+    segmenter: str = "auto"
+    keep: Keep = "wrong"
+    predictor: Predictor | None = None
+
+
+def lines_of(setup: Setup, items: Sequence[Key], once: Once) -> Iterator[Line]:
+    """A line for each case and cell, in order; see `swath.batch.pool.Work`.
+
+    Args:
+        setup: what the cases share.
+        items: which of its cases, in which cells.
+        once: keeps programs, so that none is planned twice.
+    """
+    for key in items:
+        with _ONE_AT_A_TIME:
+            try:
+                line = _predicted(setup, key) if setup.predictor is not None else _asked(setup, key, once)
+            except Exception as error:
+                row = row_of_error(error, "")
+                prediction = Prediction(row.status, reason=row.reason)
+                line = _line(setup, key, prediction, broke=not isinstance(error, Refused))
+        yield line
+
+
+def lost(setup: Setup, key: Key, why: Lost) -> Line:
+    """The line of a case whose process ended."""
+    return _line(setup, key, Prediction("failed", reason=why.reason), broke=True)
+
+
+def _predicted(setup: Setup, key: Key) -> Line:
+    case = setup.cases[key[0]]
+    if setup.predictor is None:
+        raise RuntimeError("there is no predictor")
+    return _line(setup, key, setup.predictor.predict(case), planner=setup.predictor.name)
+
+
+def _asked(setup: Setup, key: Key, once: Once) -> Line:
+    desk = _desk(setup, key, once)
+    answer = work(desk)
+    prediction = _prediction(setup, key, desk, answer)
+    line = _line(
+        setup,
+        key,
+        prediction,
+        reading=answer.reading,
+        program=answer.program,
+        planner=answer.planner,
+        segmenter=answer.segmenter,
+        run=f"{RUNS_FOLDER}/{run_name(*key)}",
+        warnings=answer.warnings,
+    )
+    evidence = setup.keep == "full" or (setup.keep == "wrong" and line.result["verdict"] != "right")
+    desk.request = replace(desk.request, keep="full" if evidence else "light")
+    kept = keep_run(desk, answer)
+    record = load_run(_named(Path(kept.run or ""), setup.out / line.result["run"])).record
+    return replace(line, timing={**line.timing, "seconds": round(kept.seconds, 6), "tokens": record["tokens"],
+                                 "cost": record["cost"]})  # fmt: skip
+
+
+def _desk(setup: Setup, key: Key, once: Once) -> SharingDesk:
+    case = setup.cases[key[0]]
+    options = arguments(case, key[1], setup.segmenter)
+    program = case.program if key[1] in TRUE_PROGRAM else None
+    planner = PlannedOnce(_planner(setup), once) if program is None else "auto"
+    desk = open_desk(
+        case.image, case.question, planner=planner, program=program, out=setup.out / RUNS_FOLDER, **options
+    )
+    image = _LAST.under(case.image, options)
+    return SharingDesk(desk.request, desk.planner, desk.sandbox, opened_image=image)
+
+
+def _planner(setup: Setup) -> Planner:
+    """The planner under test: the one place to hand it options of its own."""
+    return open_planner(setup.planner) if isinstance(setup.planner, str) else setup.planner
+
+
+def _prediction(setup: Setup, key: Key, desk: Desk, answer: Answer) -> Prediction:
+    """The answer as metrics take it: of a mask, the file that holds it."""
+    if answer.kind != "mask" or desk.measured is None:
+        return Prediction.of_answer(answer)
+    reply = desk.measured.outcome.reply
+    thing = reply.value if isinstance(reply.value, Mask) else reply.objects
+    if not isinstance(thing, Mask | Regions):
+        raise TypeError("a reply of kind mask came without a mask")
+    path = _mask_file(setup, key)
+    path.parent.mkdir(exist_ok=True)
+    write_mask(path, desk.opened().mask_of(thing).pixels, thing.grid)
+    return replace(Prediction.of_answer(answer), answer=str(path))
+
+
+def _mask_file(setup: Setup, key: Key) -> Path:
+    return setup.out / MASKS_FOLDER / f"{run_name(*key)}.tif"
+
+
+def _named(run: Path, folder: Path) -> Path:
+    """Give a run folder the name of its case; one that a killed process left there is replaced."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    return run.rename(folder)
+
+
+def _line(setup: Setup, key: Key, prediction: Prediction, *, broke: bool = False, **found: Any) -> Line:
+    """The line of a prediction, scored."""
+    case = setup.cases[key[0]]
+    judged = scores(case, prediction)
+    what = {"case": case.id, "cell": key[1]}
+    unasked: dict[str, Any] = {**dict.fromkeys(("reading", "program", "planner", "segmenter", "run")), "warnings": ()}
+    result = {
+        **what,
+        "type": case.type,
+        "tier": case.tier,
+        "question": case.question,
+        "image": kept_path(case.image, setup.data, setup.out),
+        "truth": case.truth,
+        "extras": case.extras,
+        "prediction": prediction.to_json(),
+        "verdict": judged[0].verdict,
+        "scores": [score.to_json() for score in judged],
+        **(unasked | found),
+        "broke": broke,
+    }
+    if prediction.answer == str(_mask_file(setup, key)):
+        result["prediction"]["answer"] = kept_path(Path(prediction.answer), setup.out)
+    return Line(json_ready(result), {**what, "seconds": 0.0, "tokens": None, "cost": None})
