@@ -86,15 +86,16 @@ class Row:
         return bool(found)
 
     def numbers(self, key: str, count: int) -> list[float]:
-        """A list of finite numbers of a fixed length.
+        """A list of finite numbers, or of texts that are such, of a fixed length.
 
         Raises:
             InputError: it is anything else.
         """
         found = self.values.get(key)
-        if not isinstance(found, list) or len(found) != count or not all(map(_is_number, found)):
+        values = [_number_of(value) for value in found] if isinstance(found, list) else []
+        if len(values) != count or not all(map(math.isfinite, values)):
             raise self._unfit(key, f"a list of {count} finite numbers")
-        return [float(value) for value in found]
+        return values
 
     def objects(self, key: str) -> list[Row]:
         """The objects of a list; a missing list is empty.
@@ -222,13 +223,16 @@ def _row(found: Any, file: Path, place: str) -> Row:
     return Row(file, place, found)
 
 
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
+def _number_of(value: Any) -> float:
+    """A number or the number that a text is; NaN where it is neither, or too large."""
     try:
-        return math.isfinite(float(value))
-    except OverflowError:
-        return False
+        return math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(_number_of(value))
 
 
 def _kind(value: Any) -> str:
