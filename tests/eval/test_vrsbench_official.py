@@ -80,6 +80,26 @@ def test_the_true_corners_are_right_by_either_geometry(tmp_path: Path) -> None:
         assert [score.value for score in found] == pytest.approx([1, 1, float(slanted), float(slanted)])
 
 
+def test_answers_by_the_substring_rule_and_strictly(tmp_path: Path) -> None:
+    """Right by the official rule without a judge, and strictly, one by one; by hand."""
+    said = ["12", "Yes, on the right", "storage tank", "white or grey", "Round", "Top-left one", "upright", "north",
+            "No", "RURAL", "a golf course", "golf"]  # fmt: skip
+    official = [1, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 0]
+    strict = [0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1, 0]
+    cases = list(open_benchmark("vrsbench-vqa").cases(write_vrsbench(tmp_path)))
+    pairs = [(case, Prediction.of_text(text)) for case, text in zip(cases, said, strict=True)]
+    assert [score(*pair, "vqa:official").value for pair in pairs] == official
+    assert [score(*pair, "vqa:strict").value for pair in pairs] == strict
+
+
+def test_a_caption_that_repeats_its_reference(tmp_path: Path) -> None:
+    """By hand: 15 and 9 words; nothing is left to be desired but CIDEr-D's 10."""
+    cases = list(open_benchmark("vrsbench-cap").cases(write_vrsbench(tmp_path)))
+    total = open_metric("caption").total([(case, Prediction.of_text(case.truth[0])) for case in cases])  # type: ignore[attr-defined]
+    assert total["Avg_L"] == (15 + 9) / 2
+    assert [total[name] for name in ("BLEU-1", "BLEU-4", "ROUGE_L")] == pytest.approx([1, 1, 1])
+
+
 # Published rows
 
 
