@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
+from swath.agent.llm.bound import Bound
 from swath.agent.llm.client import Client
 from swath.agent.llm.code import Code, declined
 from swath.agent.llm.exchange import Ask
@@ -14,7 +15,7 @@ from swath.agent.llm.ways import Task, Way
 from swath.agent.planner import Feedback, PlannerOptions, Program, Scene, Usage
 from swath.errors import InputError, ProgramRejected
 
-WAYS: Mapping[str, Callable[[], Way]] = {"code": Code}
+WAYS: Mapping[str, Callable[[], Way]] = {"code": Code, "bound": Bound}
 """Name of a way to what makes it."""
 
 
