@@ -11,11 +11,12 @@ from swath.agent.llm.code import Code, declined
 from swath.agent.llm.exchange import Ask
 from swath.agent.llm.given import given
 from swath.agent.llm.settings import CONFIG, Settings, settings
+from swath.agent.llm.structured import Structured
 from swath.agent.llm.ways import Task, Way
 from swath.agent.planner import Feedback, PlannerOptions, Program, Scene, Usage
 from swath.errors import InputError, ProgramRejected
 
-WAYS: Mapping[str, Callable[[], Way]] = {"code": Code, "bound": Bound}
+WAYS: Mapping[str, Callable[[], Way]] = {"code": Code, "structured": Structured, "bound": Bound}
 """Name of a way to what makes it."""
 
 

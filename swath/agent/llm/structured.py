@@ -1,0 +1,166 @@
+"""The structured way: a plan of named steps as JSON of a schema, by structured output or as a tool call."""
+
+from __future__ import annotations
+
+import ast
+import json
+import keyword
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from swath.agent.execution import surface
+from swath.agent.llm.code import LONGEST_REASON, Code, declined
+from swath.agent.llm.exchange import Function, Schema, Shape
+from swath.agent.llm.ways import Task
+from swath.agent.llm.wording import quoted
+from swath.agent.planner import Program
+from swath.agent.units import DIMENSIONS
+from swath.errors import ProgramRejected
+from swath.prompts import Prompt, render
+from swath.tools.handles import Mask, Regions
+from swath.tools.registry import Tool
+from swath.types import KINDS
+
+NAME = "plan"
+PURPOSE = "Hand over the plan that measures the answer."
+
+
+class Structured:
+    """The way `structured`."""
+
+    name = "structured"
+
+    def __init__(self, *, as_call: bool = False) -> None:
+        """Choose between a tool call and structured output.
+
+        Args:
+            as_call: for servers that know tool calls but no schemas.
+        """
+        self._as_call = as_call
+
+    def system(self) -> Prompt:
+        """The rules; the tools are in the schema too, but their meaning is not."""
+        tools = [tool for tool in surface().values() if _fits(tool)]
+        return render("structured_system.md", tools=tools)
+
+    def question(self, task: Task) -> Prompt:
+        """Scene, question, and what was wrong with the last plan; no worked examples in Python."""
+        return Code(examples=0).question(task)
+
+    def shape(self, task: Task) -> Shape:
+        """The schema of a plan."""
+        return Function(NAME, PURPOSE, plan_schema()) if self._as_call else Schema(NAME, plan_schema())
+
+    def program(self, text: str, task: Task) -> Program:
+        """The program of a plan.
+
+        Raises:
+            ProgramRejected: the reply is no such plan.
+            Refused: the model says that the question cannot be measured.
+        """
+        plan = _parsed(text)
+        if plan.get("cannot"):
+            raise declined(str(plan["cannot"]))
+        try:
+            lines = [_step(step) for step in plan["steps"]]
+            source = "\n".join((*lines, _reply(plan["answer"]))) + "\n"
+        except (KeyError, TypeError, ValueError) as fault:
+            raise ProgramRejected([f"The plan is not of its schema: {fault}."], text) from None
+        reading = quoted(str(plan.get("measures") or task.given.question), LONGEST_REASON)
+        return Program(source, reading, task.given.notes, task.given.gsd_m)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        plan = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ProgramRejected(["The reply is not JSON: send the plan alone, as JSON."], text) from None
+    if not isinstance(plan, dict):
+        raise ProgramRejected(["The plan is not a JSON object."], text)
+    return plan
+
+
+def _step(step: Mapping[str, Any]) -> str:
+    name, tool = _name(step["name"]), step["tool"]
+    if tool not in surface():
+        raise ValueError(f"there is no tool {str(tool)[:40]}")
+    parameters, arguments = surface()[tool].signature.parameters, step["arguments"]
+    unknown = set(arguments) - set(parameters)
+    if unknown:
+        raise ValueError(f"{tool} takes no {min(unknown)[:40]}")
+    parts = []
+    for key, parameter in parameters.items():
+        value = arguments.get(key)
+        if value is not None:
+            shown = _name(value) if _takes_handle(parameter.annotation) else repr(value)
+            parts.append(f"{key}={shown}" if parameter.kind is parameter.KEYWORD_ONLY else shown)
+    return f"{name} = {tool}({', '.join(parts)})"
+
+
+def _reply(answer: Mapping[str, Any]) -> str:
+    value = str(answer["value"])
+    ast.parse(value, mode="eval")
+    given = [value, f"kind={answer['kind']!r}"]
+    if answer.get("unit"):
+        given.append(f"unit={answer['unit']!r}")
+    if answer.get("objects"):
+        given.append(f"objects={_name(answer['objects'])}")
+    return f"reply({', '.join(given)})"
+
+
+def _name(value: Any) -> str:
+    if not (isinstance(value, str) and value.isidentifier() and not keyword.iskeyword(value)):
+        raise ValueError(f"{str(value)[:40]!r} is not the name of a step")
+    return value
+
+
+def _takes_handle(annotation: Any) -> bool:
+    return any(part in str(annotation) for part in (Mask.__name__, Regions.__name__))
+
+
+def _fits(tool: Tool) -> bool:
+    return tool.name != "reply"
+
+
+@lru_cache(maxsize=1)
+def plan_schema() -> dict[str, Any]:
+    """JSON Schema of a plan, strict: every property is required, what may be left out is null."""
+    steps = [_step_schema(tool) for tool in surface().values() if _fits(tool)]
+    text = {"type": "string"}
+    maybe = {"type": ["string", "null"]}
+    answer = _strict(
+        {
+            "value": text,
+            "kind": {"type": "string", "enum": list(KINDS)},
+            "unit": {"anyOf": [{"type": "string", "enum": list(DIMENSIONS)}, {"type": "null"}]},
+            "objects": maybe,
+        }
+    )
+    plan = {
+        "cannot": maybe,
+        "measures": text,
+        "steps": {"type": "array", "items": {"anyOf": steps}},
+        "answer": {"anyOf": [answer, {"type": "null"}]},
+    }
+    return _strict(plan)
+
+
+def _step_schema(tool: Tool) -> dict[str, Any]:
+    wanted = tool.schema["parameters"]
+    required = wanted["required"]
+    arguments = {
+        name: rule if name in required else {"anyOf": [rule, {"type": "null"}]}
+        for name, rule in wanted["properties"].items()
+    }
+    properties = {"name": {"type": "string"}, "tool": {"type": "string", "enum": [tool.name]}}
+    return _strict({**properties, "arguments": _strict(arguments)})
+
+
+def _strict(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
