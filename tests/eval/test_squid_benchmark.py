@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -275,6 +276,32 @@ def test_a_folder_that_is_no_squid_is_one_sentence(make: Callable[[Path], None],
     with pytest.raises(InputError) as caught:
         list(read_rows(tmp_path))
     assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("module", "data", "said"),
+    [
+        ("pyarrow.parquet", "train.parquet", 'Parquet files need pyarrow. Next: pip install "swath[bench]".'),
+        ("pyarrow", "train.arrow", 'Arrow files need pyarrow. Next: pip install "swath[bench]".'),
+        ("datasets", "hf:owner/name", 'hf:owner/name needs the package datasets. Next: pip install "swath[bench]".'),
+    ],
+)
+def test_a_missing_package_is_named(
+    module: str, data: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    (tmp_path / "train.parquet").touch()
+    (tmp_path / "train.arrow").touch()
+    with pytest.raises(InputError) as caught:
+        list(read_rows(Path(data) if data.startswith("hf:") else tmp_path / data))
+    assert str(caught.value) == said
+
+
+def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    made = write_squid(tmp_path / "made", layout="jsonl")
+    (tmp_path / "cache").touch()
+    with pytest.raises(InputError, match=r"cache cannot keep the images of SQuID \(.*\)\. Next: name another cache\."):
+        list(Squid().cases(made.data, tmp_path / "cache"))
 
 
 def test_lines_under_the_name_of_json_are_read(fake: FakeSquid, tmp_path: Path) -> None:
