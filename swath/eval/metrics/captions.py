@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from swath.eval.cases import Case
-from swath.eval.metrics.meteor import meteor_stem, official_tools
+from swath.eval.metrics.coco import meteor_1_5, require_java, stanford_tokens
+from swath.eval.metrics.meteor import meteor_stem
 from swath.eval.metrics.ngrams import Pairs, bleu, cider_d, rouge_l
 from swath.eval.metrics.ptb import tokens
 from swath.eval.metrics.rules import one_of
@@ -51,9 +51,13 @@ class Caption:
             return {}
         measures: dict[str, float] = {}
         if self._official:
-            tokenized, measures["METEOR"] = _official(said, references)
+            require_java()
+            answers = [group[0] for group in stanford_tokens([[text] for text in said])]
+            truths = stanford_tokens(references)
+            measures["METEOR"] = meteor_1_5(answers, truths)
+            tokenized = _pairs(str.split, answers, truths)
         else:
-            tokenized = [(tokens(text), [tokens(r) for r in rs]) for text, rs in zip(said, references, strict=True)]
+            tokenized = _pairs(tokens, said, references)
             stems = [meteor_stem(*pair) for pair in tokenized]
             if None not in stems:
                 measures["METEOR-stem"] = _mean([stem or 0.0 for stem in stems])
@@ -66,22 +70,8 @@ class Caption:
         }
 
 
-def _official(said: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[Pairs, float]:
-    """Texts by Stanford's tokenizer, characters beyond ASCII deleted as upstream does, and METEOR 1.5."""
-    tokenizer, meteor = official_tools()
-
-    def by_key(texts: Sequence[Sequence[str]]) -> Any:
-        ascii_only = {i: [{"caption": _ascii(text)} for text in group] for i, group in enumerate(texts)}
-        return tokenizer.tokenize(ascii_only)
-
-    answers, truths = by_key([[text] for text in said]), by_key(references)
-    measured, _ = meteor.compute_score(truths, answers)
-    pairs = [(answers[i][0].split(), [text.split() for text in truths[i]]) for i in range(len(said))]
-    return pairs, float(measured)
-
-
-def _ascii(text: str) -> str:
-    return text.encode("ascii", "ignore").decode()
+def _pairs(words: Callable[[str], list[str]], said: Sequence[str], references: Sequence[Sequence[str]]) -> Pairs:
+    return [(words(text), [words(r) for r in group]) for text, group in zip(said, references, strict=True)]
 
 
 def _said(prediction: Prediction) -> str:

@@ -1,14 +1,11 @@
-"""METEOR: as the official program computes it where Java runs, and a smaller relative that says so in its name."""
+"""A smaller relative of METEOR that says so in its name."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
-
-from swath.errors import InputError
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 """Weights of the published measure (Banerjee and Lavie 2005)."""
@@ -57,20 +54,3 @@ def _stemmer() -> Any:
     import snowballstemmer
 
     return snowballstemmer.stemmer("english")
-
-
-def official_tools() -> tuple[Any, Any]:
-    """The tokenizer and the METEOR 1.5 of the package pycocoevalcap, both run by Java.
-
-    Raises:
-        InputError: the package or Java is missing.
-    """
-    if find_spec("pycocoevalcap") is None or shutil.which("java") is None:
-        raise InputError(
-            "caption:official runs Stanford's tokenizer and METEOR 1.5, which need Java and the package pycocoevalcap. "
-            "Next: install both (pip install pycocoevalcap), or use the metric caption."
-        )
-    from pycocoevalcap.meteor.meteor import Meteor
-    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
-
-    return PTBTokenizer(), Meteor()
