@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from swath.agent.ask import answered, open_desk
-from swath.agent.planner import Planner
+from swath.agent.planner import Planner, PlannerOptions
 from swath.agent.planners import open_planner
 from swath.batch.plans import PlannedOnce
 from swath.batch.pool import Once
@@ -68,11 +68,18 @@ def filled_in(options: Mapping[str, Any], image: Path) -> dict[str, Any]:
     return {**options, **files, **({"layers": layers} if layers else {})}
 
 
-def check_askers(planner: str | Planner, segmenter: str, jobs: int) -> None:
+def planner_options(options: Mapping[str, Any]) -> PlannerOptions:
+    """Those of the options of `swath.ask` that are about who plans."""
+    names = (field.name for field in fields(PlannerOptions))
+    return PlannerOptions(**{name: options[name] for name in names if options.get(name) is not None})
+
+
+def check_askers(planner: str | Planner, said: PlannerOptions, segmenter: str, jobs: int) -> None:
     """Refuse at once what would fail with every image.
 
     Args:
         planner: name of a registered planner, or one of the caller's own.
+        said: what a person said about who plans.
         segmenter: name of a registered segmenter, or "auto".
         jobs: number of processes.
 
@@ -80,7 +87,7 @@ def check_askers(planner: str | Planner, segmenter: str, jobs: int) -> None:
         InputError: there is no such planner or segmenter, or the planner cannot go to other processes.
     """
     if isinstance(planner, str):
-        open_planner(planner)
+        open_planner(planner, said)
     elif jobs > 1:
         try:
             pickle.dumps(planner)
@@ -103,8 +110,10 @@ def rows_of(asked: Asked, items: Sequence[Key], once: Once) -> Iterator[Row]:
         items: (image, zone) of the rows that are wanted, in the order of the file of zones.
         once: keeps programs, so that none is planned twice.
     """
-    given = open_planner(asked.planner) if isinstance(asked.planner, str) else asked.planner
     options = dict(asked.options)
+    given = asked.planner
+    if isinstance(given, str):
+        given = open_planner(given, planner_options(options))
     if asked.zones is not None:
         options |= {"aoi": asked.zones, "zone_field": asked.id_field}
     desk = open_desk(asked.image, asked.question, planner=PlannedOnce(given, once), **options)

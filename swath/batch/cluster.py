@@ -74,7 +74,7 @@ def _worked(run: str, work: Work, task: Task) -> list[Any]:
     return [result for _, result in here(work, [task], known)]
 
 
-def _why(future: Future) -> str:
+def _why(future: Future[Any]) -> str:
     error = " ".join(str(future.exception()).split())[:300]
     return f"The cluster could not work on it ({error}). Next: look at its workers, then try again with --resume."
 

@@ -5,33 +5,48 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from swath.agent.planner import Feedback, Planner, Program, Scene
+from swath.agent.planner import Feedback, Planner, Program, Scene, Usage
+from swath.agent.planners import usage_of
 from swath.batch.pool import Once
-from swath.errors import Refused
+from swath.errors import ModelError, Refused
 
 
 class PlannedOnce:
-    """A planner that is asked once for each question, scene and rejected draft, among all processes."""
+    """A planner that is asked once for each question, scene and rejected draft, among all processes.
+
+    Attributes:
+        name: name of the planner, or of the one that it had asked when this was first asked.
+        out_of_reach: whether a language model could not be asked, for a reason that may pass.
+    """
 
     def __init__(self, planner: Planner, once: Once) -> None:
         self.name = planner.name
+        self.out_of_reach = False
         self._planner = planner
         self._once = once
+
+    def usage(self) -> Usage | None:
+        """What has been used of a language model: nothing where a program was known."""
+        return usage_of(self._planner)
 
     def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
         """What the planner said when this was first asked.
 
         Raises:
             Refused: it refused.
+            ModelError: its model cannot be asked; the next question tries again.
         """
         asked = [question, asdict(scene), None if feedback is None else asdict(feedback)]
-        said = self._once(json.dumps(asked), lambda: self._said(question, scene, feedback))
+        said, self.name = self._once(json.dumps(asked), lambda: self._said(question, scene, feedback))
         if isinstance(said, Program):
             return said
         raise Refused(said)
 
-    def _said(self, question: str, scene: Scene, feedback: Feedback | None) -> Program | str:
+    def _said(self, question: str, scene: Scene, feedback: Feedback | None) -> tuple[Program | str, str]:
         try:
-            return self._planner.plan(question, scene, feedback)
+            return self._planner.plan(question, scene, feedback), self._planner.name
         except Refused as refusal:
-            return str(refusal)
+            return str(refusal), self._planner.name
+        except ModelError:
+            self.out_of_reach = True
+            raise

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from swath.agent.planner import Planner
-from swath.batch.asked import STEM, Asked, check_askers, filled_in, named_files, rows_of
+from swath.batch.asked import STEM, Asked, check_askers, filled_in, named_files, planner_options, rows_of
 from swath.batch.images import images_of
 from swath.batch.places import places_of
 from swath.batch.pool import Lost, Task, results
@@ -171,7 +171,7 @@ def _check(options: Mapping[str, Any], planner: str | Planner, jobs: int, zones:
     Raises:
         InputError: an option cannot be used with any image.
     """
-    check_askers(planner, options.get("segmenter", AUTO), jobs)
+    check_askers(planner, planner_options(options), options.get("segmenter", AUTO), jobs)
     if zones is not None and options.get("aoi") is not None:
         raise InputError("--aoi and --zones both say where to measure. Next: give one of the two.")
     for file in named_files(options):

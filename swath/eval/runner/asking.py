@@ -12,7 +12,7 @@ from typing import Any, Literal
 from swath.agent.ask import keep_run, open_desk
 from swath.agent.desk import Desk
 from swath.agent.graph import work
-from swath.agent.planner import Planner
+from swath.agent.planner import Planner, PlannerOptions
 from swath.agent.planners import open_planner
 from swath.batch.plans import PlannedOnce
 from swath.batch.pool import Lost, Once
@@ -46,6 +46,7 @@ class Setup:
         data: folder of the benchmark.
         cases: the cases to ask, by id.
         planner: name of a registered planner, or one of the caller's own.
+        planner_options: what was said about who plans: model, address.
         segmenter: name of the segmenter under test.
         keep: what run folders hold; "wrong" keeps the evidence of answers that are not right.
         predictor: answers in place of planner and image, None where the image is asked.
@@ -55,6 +56,7 @@ class Setup:
     data: Path
     cases: Mapping[str, Case] = field(repr=False)
     planner: str | Planner = "auto"
+    planner_options: PlannerOptions = field(default_factory=PlannerOptions)
     segmenter: str = "auto"
     keep: Keep = "wrong"
     predictor: Predictor | None = None
@@ -92,7 +94,8 @@ def _predicted(setup: Setup, key: Key) -> Line:
 
 
 def _asked(setup: Setup, key: Key, once: Once) -> Line:
-    desk = _desk(setup, key, once)
+    planner = PlannedOnce(_planner(setup), once)
+    desk = _desk(setup, key, planner)
     answer = work(desk)
     prediction = _prediction(setup, key, desk, answer)
     line = _line(
@@ -105,6 +108,7 @@ def _asked(setup: Setup, key: Key, once: Once) -> Line:
         segmenter=answer.segmenter,
         run=f"{RUNS_FOLDER}/{run_name(*key)}",
         warnings=answer.warnings,
+        broke=planner.out_of_reach,
     )
     evidence = setup.keep == "full" or (setup.keep == "wrong" and line.result["verdict"] != "right")
     desk.request = replace(desk.request, keep="full" if evidence else "light")
@@ -114,11 +118,10 @@ def _asked(setup: Setup, key: Key, once: Once) -> Line:
                                  "cost": record["cost"]})  # fmt: skip
 
 
-def _desk(setup: Setup, key: Key, once: Once) -> SharingDesk:
+def _desk(setup: Setup, key: Key, planner: PlannedOnce) -> SharingDesk:
     case = setup.cases[key[0]]
     options = arguments(case, key[1], setup.segmenter)
     program = case.program if key[1] in TRUE_PROGRAM else None
-    planner = PlannedOnce(_planner(setup), once) if program is None else "auto"
     desk = open_desk(
         case.image, case.question, planner=planner, program=program, out=setup.out / RUNS_FOLDER, **options
     )
@@ -127,8 +130,8 @@ def _desk(setup: Setup, key: Key, once: Once) -> SharingDesk:
 
 
 def _planner(setup: Setup) -> Planner:
-    """The planner under test: the one place to hand it options of its own."""
-    return open_planner(setup.planner) if isinstance(setup.planner, str) else setup.planner
+    """A planner for one question: what it may cost is counted anew."""
+    return open_planner(setup.planner, setup.planner_options) if isinstance(setup.planner, str) else setup.planner
 
 
 def _prediction(setup: Setup, key: Key, desk: Desk, answer: Answer) -> Prediction:

@@ -14,13 +14,11 @@ BASELINES = ("majority", "always-yes")
 
 
 class Predictor(Protocol):
-    """Answers cases without any image; it is pickled where several processes score.
+    """Answers cases without any image; it is pickled where several processes score."""
 
-    Attributes:
-        name: stands in the results in place of the planner's.
-    """
-
-    name: str
+    @property
+    def name(self) -> str:
+        """What stands in the results in place of a planner's name."""
 
     def predict(self, case: Case) -> Prediction:
         """An answer to a case."""

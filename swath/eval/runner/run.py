@@ -15,7 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from swath.agent.planner import Planner
+from swath.agent.planner import Planner, PlannerOptions
+from swath.agent.planners import open_planner, usage_of
 from swath.batch.asked import check_askers
 from swath.batch.cluster import results_on
 from swath.batch.pool import Lost, Task, results
@@ -90,6 +91,8 @@ def run(
     out: str | Path,
     *,
     planner: str | Planner = "auto",
+    model: str | None = None,
+    base_url: str | None = None,
     segmenter: str = "auto",
     predictor: str | Predictor | None = None,
     oracle: Oracle | None = None,
@@ -110,6 +113,8 @@ def run(
         data: its folder.
         out: folder of the run; see `swath.eval.runner.results`.
         planner: name of a registered planner, or one of your own.
+        model: language model of the planner.
+        base_url: address of the server that has it.
         segmenter: name of a segmenter; "labels" uses the true classes that the cases bring.
         predictor: a baseline ("majority", "always-yes"), or what answers in place of planner and image.
         oracle: what is replaced by the truth, in cells of their own beside the plain one.
@@ -130,11 +135,12 @@ def run(
         InputError: something cannot be used as given; of a single case it is a line of results.
     """
     as_typed, data, out = str(data), Path(data).absolute(), Path(out).absolute()
-    check_askers(planner, segmenter, jobs)
+    who = PlannerOptions(model, base_url)
+    check_askers(planner, who, segmenter, jobs)
     cases = select(benchmark, data, out, labels_dir=labels_dir, only=only, limit=limit)
     wanted = _wanted(cases, oracle, benchmark)
     answering = _predictor(predictor, cases)
-    setup = Setup(out, data, {case.id: case for case in cases}, planner, segmenter, keep, answering)
+    setup = Setup(out, data, {case.id: case for case in cases}, planner, who, segmenter, keep, answering)
     chosen = {"only": sorted(only), "limit": limit, "labels_dir": labels_dir}
     meta = {
         "benchmark": benchmark,
@@ -213,8 +219,14 @@ def _asked(setup: Setup) -> dict[str, Any]:
     """Who answers, as bench.json says it."""
     if setup.predictor is not None:
         return {"planner": setup.predictor.name, "segmenter": None, "model": None}
-    planner = setup.planner if isinstance(setup.planner, str) else setup.planner.name
-    return {"planner": planner, "segmenter": setup.segmenter, "model": None}
+    planner, said = setup.planner, setup.planner_options
+    opened = open_planner(planner, said) if isinstance(planner, str) else planner
+    usage = usage_of(opened)
+    return {
+        "planner": planner if isinstance(planner, str) else planner.name,
+        "segmenter": setup.segmenter,
+        "model": said.model if usage is None else usage.model,
+    }
 
 
 def _made_with() -> dict[str, Any]:
