@@ -19,7 +19,7 @@ DISTANCES_M = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 25
 PERCENTS = (1, 2, 3, 5, 8, 10, 12, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90)
 EFFICIENCIES = (0.15, 0.18, 0.2, 0.22)
 
-SMALLEST_PX = 12
+SMALLEST_PX = 40
 """A patch this small is seen; thresholds below it would be noise of the labels."""
 
 NEAREST_PX = 3
