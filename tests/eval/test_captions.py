@@ -202,7 +202,7 @@ def test_totals_keep_what_was_not_answered() -> None:
 
 
 def test_without_its_package_meteor_stem_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meteor, "_stemmer", lambda: None)
+    monkeypatch.setattr(meteor, "_stem", lambda: None)
     found = Caption().total(_pairs())
     assert "METEOR-stem" not in found
     assert "METEOR" not in found

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 """Weights of the published measure (Banerjee and Lavie 2005)."""
@@ -20,13 +19,13 @@ def meteor_stem(said: Sequence[str], references: Sequence[Sequence[str]]) -> flo
     Returns:
         0 to 1; None where the package snowballstemmer is not installed.
     """
-    stemmer = _stemmer()
-    return None if stemmer is None else max(_one(said, reference, stemmer) for reference in references)
+    stem = _stem()
+    return None if stem is None else max(_one(said, reference, stem) for reference in references)
 
 
-def _one(said: Sequence[str], reference: Sequence[str], stemmer: Any) -> float:
+def _one(said: Sequence[str], reference: Sequence[str], stem: Callable[[str], str]) -> float:
     matches = _matches(said, reference)
-    matches |= _matches(stemmer.stemWords(list(said)), stemmer.stemWords(list(reference)), matches)
+    matches |= _matches([stem(word) for word in said], [stem(word) for word in reference], matches)
     if not matches:
         return 0.0
     precision, recall = len(matches) / len(said), len(matches) / len(reference)
@@ -48,9 +47,10 @@ def _matches(said: Sequence[str], reference: Sequence[str], known: dict[int, int
 
 
 @lru_cache(maxsize=1)
-def _stemmer() -> Any:
+def _stem() -> Callable[[str], str] | None:
     if find_spec("snowballstemmer") is None:
         return None
     import snowballstemmer
 
-    return snowballstemmer.stemmer("english")
+    # three quarters of the time of a whole set without the cache
+    return lru_cache(maxsize=65536)(snowballstemmer.stemmer("english").stemWord)
