@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from swath.agent.planner import Planner, PlannerOptions
@@ -25,6 +26,7 @@ from swath.eval.cases import Case
 from swath.eval.runner.asking import Keep, Setup, lines_of, lost
 from swath.eval.runner.cells import CELLS_OF, TRUE_CLASSES, Cell, Key, Oracle, arguments, available
 from swath.eval.runner.keeping import ResultsFolder
+from swath.eval.runner.predictions import read_predictions
 from swath.eval.runner.predictors import BASELINES, Predictor, baseline
 from swath.eval.runner.results import Line
 from swath.eval.runner.selection import digest, select
@@ -91,8 +93,7 @@ def run(
     out: str | Path,
     *,
     planner: str | Planner = "auto",
-    model: str | None = None,
-    base_url: str | None = None,
+    planner_options: PlannerOptions | None = None,
     segmenter: str = "auto",
     predictor: str | Predictor | None = None,
     oracle: Oracle | None = None,
@@ -113,8 +114,7 @@ def run(
         data: its folder.
         out: folder of the run; see `swath.eval.runner.results`.
         planner: name of a registered planner, or one of your own.
-        model: language model of the planner.
-        base_url: address of the server that has it.
+        planner_options: what is said about who plans: model, address of its server.
         segmenter: name of a segmenter; "labels" uses the true classes that the cases bring.
         predictor: a baseline ("majority", "always-yes"), or what answers in place of planner and image.
         oracle: what is replaced by the truth, in cells of their own beside the plain one.
@@ -135,7 +135,7 @@ def run(
         InputError: something cannot be used as given; of a single case it is a line of results.
     """
     as_typed, data, out = str(data), Path(data).absolute(), Path(out).absolute()
-    who = PlannerOptions(model, base_url)
+    who = planner_options or PlannerOptions()
     check_askers(planner, who, segmenter, jobs)
     cases = select(benchmark, data, out, labels_dir=labels_dir, only=only, limit=limit)
     wanted = _wanted(cases, oracle, benchmark)
@@ -157,6 +157,37 @@ def run(
         **_made_with(),
     }
     return _run(setup, wanted, ResultsFolder(out), meta, resume, partial(_lines, jobs=jobs, dask=dask), listen)
+
+
+def score_predictions(
+    benchmark: str,
+    data: str | Path,
+    predictions: Path,
+    out: Path | None = None,
+    *,
+    only: Sequence[str] = (),
+    limit: int | None = None,
+    command: str = "",
+) -> Progress:
+    """Score somebody else's predictions.
+
+    Args:
+        benchmark: its name.
+        data: its folder.
+        predictions: see `swath.eval.runner.predictions.read_predictions`.
+        out: folder for the results; nothing is kept where it is None.
+        only: types of questions to score.
+        limit: score the first so many cases only.
+        command: the command line that asked for this.
+
+    Raises:
+        InputError: the predictions or the benchmark cannot be read.
+    """
+    with TemporaryDirectory() as nowhere:
+        folder = Path(nowhere) if out is None else out
+        ids = [case.id for case in select(benchmark, Path(data).absolute(), folder)]
+        told = read_predictions(predictions, ids)
+        return run(benchmark, data, folder, predictor=told, only=only, limit=limit, command=command)
 
 
 def _run(
