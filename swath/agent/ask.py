@@ -13,7 +13,7 @@ from typing import Any
 from swath.agent.desk import Desk, Request
 from swath.agent.graph import GIVEN, State, check, plan, read, work
 from swath.agent.planner import Feedback, Planner, PlannerOptions, Program, Scene
-from swath.agent.planners import open_planner
+from swath.agent.planners import open_planner, usage_of
 from swath.agent.runs import RunRecord, write_run
 from swath.agent.sandbox import Limits, Sandbox
 from swath.types import Answer
@@ -164,4 +164,5 @@ def _record(desk: Desk, answer: Answer) -> RunRecord:
         timings=desk.timings,
         keep=desk.request.keep,
         notes=() if desk.program is None else desk.program.notes,
+        usage=usage_of(desk.planner),
     )

@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +17,7 @@ from swath.agent.execution import Outcome, Step
 from swath.agent.kept_masks import keep_masks, sha256_of
 from swath.agent.objects import ObjectTable, considered_objects, counted_objects, too_many, write_objects
 from swath.agent.overlay.picture import Evidence, draw_overlay
+from swath.agent.planner import Usage
 from swath.agent.sandbox import SEED
 from swath.errors import InputError
 from swath.raster.grid import Grid
@@ -60,6 +61,7 @@ class RunRecord:
         timings: seconds by phase.
         keep: "light" keeps the texts, "full" masks, objects and picture too, "wrong" those only unless answered.
         notes: what the planner says of its reading; the answer's warnings begin with these.
+        usage: what was asked of a language model; None where none was.
     """
 
     answer: Answer
@@ -78,6 +80,7 @@ class RunRecord:
     timings: Mapping[str, float] = field(default_factory=dict)
     keep: Keep = "full"
     notes: Sequence[str] = ()
+    usage: Usage | None = None
 
     @property
     def keeps_evidence(self) -> bool:
@@ -232,8 +235,7 @@ def _described(
         "cwd": str(Path.cwd()),
         "classes": None if record.site is None else record.site.backend.classes(),
         "planner": record.planner,
-        "model": None,
-        "prompts": {},
+        **used(record.usage),
         "segmenter": record.segmenter,
         "conventions": CONVENTIONS,
         "seeds": {"program": SEED},
@@ -246,10 +248,26 @@ def _described(
         "answer": replace(answer, run=name, objects=objects).to_json(),
         "status": answer.status,
         "timings": record.timings,
-        "tokens": None,
-        "cost": None,
         "keep": record.keep,
         **evidence,
+    }
+
+
+def used(usage: Usage | None) -> dict[str, Any]:
+    """What a language model was asked and what it cost, JSON-ready; the cost is None where a price is not known."""
+    if usage is None:
+        return {"model": None, "prompts": {}, "model_calls": [], "tokens": None, "cost": None}
+    costs = [call.cost for call in usage.calls]
+    return {
+        "model": usage.model,
+        "prompts": dict(usage.prompts),
+        "model_calls": [asdict(call) for call in usage.calls],
+        "tokens": {
+            "in": sum(call.tokens_in or 0 for call in usage.calls),
+            "cached": sum(call.tokens_cached for call in usage.calls),
+            "out": sum(call.tokens_out or 0 for call in usage.calls),
+        },
+        "cost": None if None in costs else {"dollars": sum(cost for cost in costs if cost is not None)},
     }
 
 

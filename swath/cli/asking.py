@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from swath.cli.options import FILE, RUN_OPTIONS, SOURCE_OPTIONS, with_options
+from swath.cli.options import FILE, PLANNER_OPTIONS, RUN_OPTIONS, SOURCE_OPTIONS, with_options
 from swath.cli.printing import json_line, print_answer, progress
 from swath.errors import InputError, SwathError
 
@@ -18,8 +18,7 @@ LONGEST_PROGRAM_BYTES = 2**24
 @click.command()
 @click.argument("image", type=FILE)
 @click.argument("question")
-@with_options(*SOURCE_OPTIONS, *RUN_OPTIONS)
-@click.option("--planner", default="auto", show_default=True, metavar="NAME", help="Who writes the program.")
+@with_options(*SOURCE_OPTIONS, *RUN_OPTIONS, *PLANNER_OPTIONS)
 @click.option("--dry-run", is_flag=True, help="Print the program, measure nothing.")
 def ask(image: Path, question: str, planner: str, dry_run: bool, as_json: bool, **options: Any) -> int:
     """Ask a QUESTION about an IMAGE and get a measured answer."""

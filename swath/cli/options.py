@@ -69,6 +69,13 @@ SOURCE_OPTIONS = (
                  help="Threshold of a spectral index: NDWI=0.1."),
     click.option("--gsd", "gsd_m", type=float, metavar="METRES", help="Ground size of a pixel; wins over the file's."),
 )  # fmt: skip
+PLANNER_OPTIONS = (
+    click.option("--planner", default="auto", show_default=True, metavar="NAME", help="Who writes the program."),
+    click.option("--model", metavar="NAME", help="Language model, or a .gguf file, for --planner llm, look or blind."),
+    click.option("--base-url", metavar="URL", help="OpenAI-compatible server that has the model."),
+    click.option("--look", is_flag=True, help="Let a vision model judge what cannot be measured; answers say so."),
+    click.option("--agree", is_flag=True, help="Plan in two unlike ways; answer only where both measure the same."),
+)
 PLACE_OPTIONS = (
     click.option("--before", type=FILE, help="Labels or image of an earlier date, with --after."),
     click.option("--after", type=FILE, help="Labels or image of a later date, with --before."),

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from swath.cli.options import FILE, PLACE_OPTIONS, SOURCE_OPTIONS, keep_option, with_options
+from swath.cli.options import FILE, PLACE_OPTIONS, PLANNER_OPTIONS, SOURCE_OPTIONS, keep_option, with_options
 from swath.errors import InputError
 from swath.trace.wording import harmless
 
@@ -23,7 +23,7 @@ SHOWN_FAILURES = 3
 @with_options(*SOURCE_OPTIONS, *PLACE_OPTIONS)
 @click.option("--zones", type=FILE, help="Vector file of polygons: one answer for each.")
 @click.option("--id", "id_field", metavar="FIELD", help="Column that names the zones.")
-@click.option("--planner", default="auto", show_default=True, metavar="NAME", help="Who writes the program.")
+@with_options(*PLANNER_OPTIONS)
 @click.option("-o", "--output", type=FILE, required=True, help="Table to write: .csv, .gpkg or .parquet.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @click.option("--resume", is_flag=True, help="Take over the rows that an earlier run left.")
