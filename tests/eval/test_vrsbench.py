@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import swath
+from swath.errors import InputError
 from swath.eval.cases import Case, open_benchmark
 from swath.eval.vrsbench.annotations import class_name
 from swath.eval.vrsbench.benchmark import TYPES
@@ -183,3 +184,16 @@ def test_class_names_in_words() -> None:
 )
 def test_json_as_people_mend_it(text: str, value: object) -> None:
     assert loads(text, Path("a.json")) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("/* " * 50_000, "'" * 100_001, '"' + '\\"' * 50_000, "'" + "\\'" * 50_000 + "\\", "{" + "a" * 200_000),
+        *("{a" + " " * 100_000 + "b", ("," + " " * 300) * 300, "{'a': 1, 'b': [2", "{a: 'b}", "[" * 100_000),
+    ],
+    ids=range(10),
+)
+def test_what_cannot_be_mended_is_one_sentence(text: str) -> None:
+    with pytest.raises(InputError, match=r"^a\.json: (not JSON|nested too deeply)"):
+        loads(text, Path("a.json"))

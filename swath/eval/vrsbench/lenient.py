@@ -9,9 +9,10 @@ from typing import Any
 
 from swath.eval.rows import parsed
 
-_STRING = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'"
-_REMARKS = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
-_TOKENS = re.compile(rf"({_STRING})|(,)(?=\s*[}}\]])|([A-Za-z_$][\w$]*)(?=\s*:)", re.DOTALL)
+# Possessive, and closed by the end of the text at the latest: a damaged file is given up in linear time.
+_STRING = r'"(?:[^"\\]|\\.)*+"?' + r"|'(?:[^'\\]|\\.)*+'?"
+_REMARKS = re.compile(rf"({_STRING})|//[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_TOKENS = re.compile(rf"({_STRING})|(,)(?=\s*+[}}\]])|(?<![\w$])([A-Za-z_$][\w$]*+)(?=\s*+:)", re.DOTALL)
 _CONTROL = re.compile("[\x00-\x1f]")
 
 
