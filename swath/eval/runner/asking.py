@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,7 +28,7 @@ from swath.eval.runner.results import MASKS_FOLDER, RUNS_FOLDER, Line, kept_path
 from swath.eval.scores import Prediction, scores
 from swath.raster.write import write_mask
 from swath.tools.handles import Mask, Regions
-from swath.trace.reading import load_run
+from swath.trace.reading import RUN_FILE
 from swath.trace.strict_json import json_ready
 from swath.types import Answer
 
@@ -113,9 +115,9 @@ def _asked(setup: Setup, key: Key, once: Once) -> Line:
     evidence = setup.keep == "full" or (setup.keep == "wrong" and line.result["verdict"] != "right")
     desk.request = replace(desk.request, keep="full" if evidence else "light")
     kept = keep_run(desk, answer)
-    record = load_run(_named(Path(kept.run or ""), setup.out / line.result["run"])).record
-    return replace(line, timing={**line.timing, "seconds": round(kept.seconds, 6), "tokens": record["tokens"],
-                                 "cost": record["cost"]})  # fmt: skip
+    run = _named(Path(kept.run or ""), setup.out / line.result["run"])
+    timing = {**line.timing, "seconds": round(kept.seconds, 6), **_spent(run, planner)}
+    return replace(line, timing=timing)
 
 
 def _desk(setup: Setup, key: Key, planner: PlannedOnce) -> SharingDesk:
@@ -130,8 +132,29 @@ def _desk(setup: Setup, key: Key, planner: PlannedOnce) -> SharingDesk:
 
 
 def _planner(setup: Setup) -> Planner:
-    """A planner for one question: what it may cost is counted anew."""
-    return open_planner(setup.planner, setup.planner_options) if isinstance(setup.planner, str) else setup.planner
+    """The planner of one question; one that asks a model is opened anew, since it counts what the question costs."""
+    if not isinstance(setup.planner, str):
+        return setup.planner
+    opened = _opened(setup.planner, setup.planner_options)
+    return open_planner(setup.planner, setup.planner_options) if hasattr(opened, "usage") else opened
+
+
+@lru_cache(maxsize=1)
+def _opened(name: str, said: PlannerOptions) -> Planner:
+    """A planner that this process shares: finding one among the installed packages takes 8 ms."""
+    return open_planner(name, said)
+
+
+def _spent(run: Path, planner: PlannedOnce) -> dict[str, Any]:
+    """Tokens and dollars of a run, as it was kept; nothing where no model was asked."""
+    if planner.usage() is None:
+        return {}
+    record = json.loads((run / RUN_FILE).read_text(encoding="utf-8"))
+    tokens, cost = record["tokens"], record["cost"]
+    return {
+        "tokens": None if tokens is None else {name: tokens[name] for name in ("in", "out")},
+        "cost": None if cost is None else cost["dollars"],
+    }
 
 
 def _prediction(setup: Setup, key: Key, desk: Desk, answer: Answer) -> Prediction:

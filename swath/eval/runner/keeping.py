@@ -85,7 +85,7 @@ class ResultsFolder:
                 text = (json_text(content) + "\n").encode()
                 if os.write(self._files[name], text) < len(text):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                os.fsync(self._files[name])
+            os.fsync(self._files[RESULTS_FILE])
 
     def put_in_order(self, keys: Sequence[Key]) -> None:
         """Write the lines anew in the order of the cases, once all are there.

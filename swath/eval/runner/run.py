@@ -49,7 +49,7 @@ class Progress:
         verdicts: how often each headline verdict was given, by cell.
         broke: cases that never came to an answer, and why.
         tokens: tokens in and out so far; None where no model was asked.
-        cost: in the currency of the model's prices, None where none is known.
+        cost: dollars, None where no price is known.
     """
 
     total: int
