@@ -172,14 +172,15 @@ def test_the_diagonal_and_its_edge_make_the_rectangle() -> None:
     assert [value for corner in corners for value in corner] == pytest.approx(OBB.truth)
 
 
-def test_the_official_geometry_takes_degrees_for_radians() -> None:
-    # diagonal 50 long; sides 50 cos 30 and 50 sin 30; turned by 30 radians, which is 278.87 degrees
-    corners = np.array(official_corners([0, 0, 30, 40, 30]))
+@pytest.mark.parametrize("degrees", [30, 120, 210])
+def test_the_official_geometry_takes_degrees_for_radians(degrees: int) -> None:
+    # diagonal 50 long; sides 50 cos 30 and 50 sin 30; turned by that many radians, after whole half turns of degrees
+    corners = np.array(official_corners([0, 0, 30, 40, degrees]))
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
     assert sorted(sides) == pytest.approx([25, 25, 50 * math.sqrt(0.75), 50 * math.sqrt(0.75)])
     assert corners.mean(axis=0) == pytest.approx([15, 20])
     long = corners[0] - corners[3]
-    assert math.degrees(math.atan2(-long[1], long[0])) % 180 == pytest.approx(math.degrees(30) % 180)
+    assert math.degrees(math.atan2(-long[1], long[0])) % 180 == pytest.approx(math.degrees(degrees % 180) % 180)
 
 
 def test_the_official_geometry_loses_the_sign() -> None:

@@ -78,6 +78,12 @@ def test_the_card_compares_strings(given: object, verdict: str) -> None:
     assert score(BINARY, Prediction("answered", given), "exact:official").verdict == verdict
 
 
+@pytest.mark.parametrize(("given", "verdict"), [("105.55", "right"), (105.55, "right"), ("105.550", "wrong")])
+def test_the_card_compares_with_the_string_as_shipped(given: object, verdict: str) -> None:
+    case = replace(AREA, truth=105.5500001, extras={"answer": "105.55"})
+    assert score(case, Prediction("answered", given), "exact:official").verdict == verdict
+
+
 CONNECTION = Case(
     "9", Path("a.tif"), "Connected?", "fragmented", "fragmentation", ("exact",),
     aliases={"fragmented": ("scattered", "not connected"), "connected": ("one piece",)},

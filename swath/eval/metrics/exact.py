@@ -36,7 +36,7 @@ def _honest(case: Case, prediction: Prediction) -> tuple[Verdict, str]:
 
 
 def _official(case: Case, prediction: Prediction) -> tuple[Verdict, str]:
-    """Strings as they are; the card writes yes and no as 1 and 0."""
-    truth = {"yes": "1", "no": "0"}.get(str(case.truth), str(case.truth))
-    said = str(prediction.answer).strip()
+    """Strings as they are: the shipped one, which adapters keep as the extra `answer`, else 1 and 0 for yes and no."""
+    written = {"yes": "1", "no": "0"}.get(str(case.truth), str(case.truth))
+    truth, said = str(case.extras.get("answer", written)), str(prediction.answer).strip()
     return ("right" if said == truth else "wrong"), f"{said!r} for {truth!r}"
