@@ -13,7 +13,7 @@ from typing import Any
 
 from swath.errors import InputError
 from swath.eval.cases import Case
-from swath.eval.rows import Row, json_lines, once
+from swath.eval.rows import Row, json_lines, once, shown
 
 FILE = "geoheight.jsonl"
 LEVELS = ("pixel", "object", "scene", "reasoning")
@@ -50,12 +50,12 @@ def _case(name: str, row: Row, folder: Path) -> Case:
         raise row.fault("gsd_m", "is negative")
     return Case(
         id=name,
-        image=_there(row, "image", folder),
+        image=row.present("image", folder),
         question=row.text("question"),
         type=row.text("task"),
         tier=_one_of(row, "level", LEVELS),
         options={"gsd_m": gsd} if gsd else {},
-        exact={key: _there(row, key, folder) for key in ("labels", "legend") if row.values.get(key) is not None},
+        exact={key: row.present(key, folder) for key in ("labels", "legend") if row.values.get(key) is not None},
         extras=_extras(row, folder, kind) | ({"gsd_m": gsd} if gsd else {}),
         **values,
     )
@@ -63,7 +63,7 @@ def _case(name: str, row: Row, folder: Path) -> Case:
 
 def _extras(row: Row, folder: Path, kind: str) -> dict[str, Any]:
     # Not among the options: `swath.ask` takes no height rasters yet and would stop where it should refuse.
-    heights = {key: str(_there(row, key, folder)) for key in HEIGHTS if row.values.get(key) is not None}
+    heights = {key: str(row.present(key, folder)) for key in HEIGHTS if row.values.get(key) is not None}
     extras: dict[str, Any] = {"answer": kind, "split": row.text("split", "base"), "height": heights}
     if row.values.get("object") is not None:
         extras["object"] = extras["class"] = _one_of(row, "object", OBJECTS)
@@ -103,7 +103,7 @@ def _card_range(truth: float) -> dict[str, tuple[float, float]]:
 def _yes_or_no(row: Row, folder: Path) -> dict[str, Any]:
     truth = row.text("answer").strip().lower()
     if truth not in ("yes", "no"):
-        raise row.fault("answer", f'is {truth!r}, not "yes" or "no"')
+        raise row.fault("answer", f'is {shown(truth)}, not "yes" or "no"')
     return {"truth": truth, "metrics": ("exact",)}
 
 
@@ -116,7 +116,7 @@ def _name(row: Row, folder: Path) -> dict[str, Any]:
 
 
 def _mask(row: Row, folder: Path) -> dict[str, Any]:
-    return {"truth": str(_there(row, "mask", folder)), "metrics": ("mask", "mask:card")}
+    return {"truth": str(row.present("mask", folder)), "metrics": ("mask", "mask:card")}
 
 
 def _text(row: Row, folder: Path) -> dict[str, Any]:
@@ -126,12 +126,5 @@ def _text(row: Row, folder: Path) -> dict[str, Any]:
 def _one_of(row: Row, key: str, known: tuple[str, ...]) -> str:
     found = row.text(key)
     if found not in known:
-        raise row.fault(key, f"is {found[:60]!r}, not one of {', '.join(known)}")
+        raise row.fault(key, f"is {shown(found)}, not one of {', '.join(known)}")
     return found
-
-
-def _there(row: Row, key: str, folder: Path) -> Path:
-    path = row.inside(key, folder)
-    if not path.is_file():
-        raise row.fault(key, f"names {row.values[key]!r}, which is not in {folder}")
-    return path

@@ -14,6 +14,9 @@ from swath.errors import InputError
 SHOWN = 60
 """Characters of a wrong value that an error shows."""
 
+LONGEST_NAME_BYTES = 255
+"""What file systems take for a name; paths within a benchmark are shorter."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -117,9 +120,21 @@ class Row:
         """
         text = self.text(key)
         path = PurePosixPath(text)
-        if path.is_absolute() or ".." in path.parts or "\0" in text or "\\" in text:
-            raise self.fault(key, f"is {_shown(text)}, which is no path below {folder}")
+        strange = "\0" in text or "\\" in text or len(text.encode()) > LONGEST_NAME_BYTES
+        if strange or path.is_absolute() or ".." in path.parts:
+            raise self.fault(key, f"is {shown(text)}, which is no path below {folder}")
         return folder / path
+
+    def present(self, key: str, folder: Path) -> Path:
+        """The same, which has to be there.
+
+        Raises:
+            InputError: as for `inside`, or there is no such file.
+        """
+        path = self.inside(key, folder)
+        if not path.is_file():
+            raise self.fault(key, f"names {shown(self.values[key])}, which is not in {folder}")
+        return path
 
     def identity(self, key: str) -> str:
         """An identifier as text: a text or an integer.
@@ -135,7 +150,7 @@ class Row:
     def _unfit(self, key: str, wanted: str) -> InputError:
         if self.values.get(key) is None:
             return self.fault(key, f"is missing, where {wanted} is needed")
-        return self.fault(key, f"is {_shown(self.values[key])}, not {wanted}")
+        return self.fault(key, f"is {shown(self.values[key])}, not {wanted}")
 
 
 def once(rows: Iterable[Row], name: Callable[[Row], str]) -> Iterator[tuple[str, Row]]:
@@ -153,7 +168,7 @@ def once(rows: Iterable[Row], name: Callable[[Row], str]) -> Iterator[tuple[str,
         found = name(row)
         if found in first:
             raise InputError(
-                f"{row.file}, {row.place}: the id {_shown(found)} has been used by {first[found]} already. "
+                f"{row.file}, {row.place}: the id {shown(found)} has been used by {first[found]} already. "
                 "Next: give each row its own."
             )
         first[found] = row.place
@@ -240,6 +255,7 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value for an error: in quotes where it is a text, cut where it is long."""
     text = repr(value)  # signs that a terminal would obey become visible
     return text if len(text) <= SHOWN else text[:SHOWN] + "..."

@@ -8,7 +8,7 @@ from typing import Any
 
 from swath.errors import InputError
 from swath.eval.cases import Case
-from swath.eval.rows import Row, json_array, once
+from swath.eval.rows import Row, json_array, once, shown
 from swath.eval.vrsbench.annotations import read_annotation, rows_of, write_detections
 from swath.eval.vrsbench.boxes import GRID, box_px, cells_in, corners_px
 from swath.raster.reader import open_raster
@@ -83,13 +83,10 @@ class Folder:
         Raises:
             InputError: its name is no plain file name, or `Images_val` is there and lacks it.
         """
-        name = row.inside("image_id", self.images).name
-        if name != row.values["image_id"]:
+        image = row.inside("image_id", self.images)
+        if image.parent != self.images or image.name != row.values["image_id"]:
             raise row.fault("image_id", "is no plain file name")
-        image = self.images / name
-        if self.images.is_dir() and not image.is_file():
-            raise row.fault("image_id", f"names {name!r}, which is not in {self.images}")
-        return image
+        return row.present("image_id", self.images) if self.images.is_dir() else image
 
     def size(self, image: Path) -> tuple[int, int]:
         """Width and height of an image in pixels; those of the data set where it is not there.
@@ -184,7 +181,7 @@ class Vqa:
         for name, row in files.rows("vqa"):
             raw = row.text("type").strip().lower()
             if raw not in TYPES:
-                raise row.fault("type", f"is {raw!r}, not one of {', '.join(TYPES)}")
+                raise row.fault("type", f"is {shown(raw)}, not one of {', '.join(TYPES)}")
             truth, extras = row.text("ground_truth"), {"raw_type": raw}
             metrics = ("vqa:official", "vqa:strict")
             yield files.case(row, id=name, truth=truth, type=TYPES[raw], metrics=metrics, extras=extras)
