@@ -191,7 +191,9 @@ def _question(
             query = draw(land, kind, wording, wish, rng)
             if query is not None:
                 tally.wordings[wording] += 1
-                return _row(land, kind, query, said.phrase(wording, query, land.stated_gsd_m, rng))
+                row = _row(land, kind, query, said.phrase(wording, query, land.stated_gsd_m, rng))
+                row["extras"]["wording"] = f"{kind.type}/{said.types[kind.type].index(wording) + 1}"
+                return row
     return None
 
 
