@@ -23,6 +23,7 @@ from swath.agent.execution import Execution
 from swath.agent.geojson import write_geojson
 from swath.agent.measure import measure
 from swath.agent.objects import ObjectTable, counted_objects, in_crs
+from swath.agent.outputs import check_output
 from swath.agent.planner import Program
 from swath.agent.recorded import RecordedBackend
 from swath.agent.runs import step_lines
@@ -221,8 +222,9 @@ def export(run: Run, geojson: Path) -> str:
 
     Raises:
         InputError: there are no objects behind the answer, they cannot be measured again, or the file cannot be
-            written.
+            written, or it is one of the run's own or one that the run was measured from.
     """
+    check_output(geojson, _files_of(run))
     grid = run.record["image"]["grid"]
     if grid is None or run.answer.get("objects") is None:
         raise InputError(f"No objects stand behind the answer of run {run.id} ({run.status}), so none can be exported.")
@@ -234,6 +236,16 @@ def export(run: Run, geojson: Path) -> str:
     pixel_size = 1.0 if crs is None else hypot(grid["affine"][0], grid["affine"][3])
     where = write_geojson(geojson, properties, shapes, crs, pixel_size)
     return f"{len(shapes):,} objects written to {geojson} in {where}."
+
+
+def _files_of(run: Run) -> Iterator[Path]:
+    """Files that hold the run, or that it was measured from."""
+    yield from run.folder.rglob("*")
+    image, inputs = run.record["image"], run.record["inputs"]
+    layers = inputs.get("layers") or {}
+    for path in (image["resolved"], image["path"], *map(inputs.get, PATHS), *layers.values()):
+        if path is not None:
+            yield _placed(run, str(path))
 
 
 def _kept_objects(path: Path) -> tuple[list[dict[str, Any]], Any]:

@@ -47,12 +47,12 @@ def write_class(image: Path, class_name: str, output: Path, vector: Path | None,
 
 
 def _check_outputs(output: Path, vector: Path | None, request: Request) -> None:
+    if output.suffix.lower() not in (".tif", ".tiff"):
+        raise InputError(f"A mask is written as a GeoTIFF, which {output} is not by its name. Next: end it in .tif.")
     read = (request.image, request.labels, request.legend, *request.layers.values())
     check_output(output, read)
     if vector is None:
         return
     if vector.suffix.lower() != ".gpkg":
         raise InputError(f"--vector writes a GeoPackage, which {vector} is not by its name. Next: end it in .gpkg.")
-    check_output(vector, read)
-    if vector.absolute() == output.absolute():
-        raise InputError(f"{output} cannot be both the mask and the objects. Next: name two files.")
+    check_output(vector, (*read, output))

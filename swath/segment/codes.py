@@ -112,9 +112,9 @@ class Encoder:
         return np.ma.MaskedArray(colours[places], mask=np.ma.getmaskarray(bands[0]) | (known[places] != data))
 
 
-def listed(values: Sequence[str]) -> str:
+def listed(values: Sequence[str], most: int = SHOWN_VALUES) -> str:
     """The first few of many, for a sentence."""
-    return ", ".join(values[:SHOWN_VALUES]) + (f" and {len(values) - SHOWN_VALUES} more" * (len(values) > SHOWN_VALUES))
+    return ", ".join(values[:most]) + (f" and {len(values) - most:,} more" * (len(values) > most))
 
 
 def occurring(data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

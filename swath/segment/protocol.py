@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from swath.errors import UnknownClass
+from swath.segment.codes import listed
 
 BoolImage = NDArray[np.bool_]
+SHOWN_CLASSES = 40
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,14 @@ class Backend(Protocol):
         """JSON-ready record for the run folder: name, parameters, input files with their sha256."""
 
 
+def listed_classes(names: Sequence[str]) -> str:
+    """Names of classes for a sentence."""
+    return listed(names, SHOWN_CLASSES) or "none"
+
+
 def unknown_class(class_name: str, backend: Backend) -> UnknownClass:
     """The refusal of a class that a backend does not know."""
     return UnknownClass(
-        f'"{class_name}" is not a class of {backend.name}, which knows {", ".join(backend.classes()) or "none"}. '
+        f'"{class_name}" is not a class of {backend.name}, which knows {listed_classes(backend.classes())}. '
         "Next: ask about one of these, or add the class with --layer NAME=FILE."
     )

@@ -124,13 +124,33 @@ def _concept_of_class(name: str) -> str | None:
     return next((found for found in map(concept_of, parts) if found), None)
 
 
+@lru_cache(maxsize=32)
+def _concepts(known: tuple[str, ...]) -> Mapping[str, str]:
+    """The concepts of those names of a legend that have one."""
+    return {name: concept for name in known if (concept := _concept_of_class(name))}
+
+
+@lru_cache(maxsize=32)
+def _by_fold(known: tuple[str, ...]) -> Mapping[str, str]:
+    return {fold(name): name for name in reversed(known)}
+
+
+@lru_cache(maxsize=32)
+def _by_spelling(known: tuple[str, ...], generic: bool) -> Mapping[str, int]:
+    """Every spelling of a legend's names, with the place of the first name that has it."""
+    places = reversed(list(enumerate(known)))
+    return {spelling: at for at, name in places for spelling in spellings(name, generic=generic)}
+
+
 @lru_cache(maxsize=4096)
 def _named(phrase: str, known: tuple[str, ...], generic: bool) -> str | None:
     """The class that a phrase spells, number and generic nouns aside."""
-    folded = fold(phrase)
-    mine = set(spellings(phrase, generic=generic))
-    exact = [name for name in known if fold(name) == folded]
-    return next(iter(exact or [name for name in known if mine & set(spellings(name, generic=generic))]), None)
+    exact = _by_fold(known).get(fold(phrase))
+    if exact is not None:
+        return exact
+    of_names = _by_spelling(known, generic)
+    found = [of_names[spelling] for spelling in spellings(phrase, generic=generic) if spelling in of_names]
+    return known[min(found)] if found else None
 
 
 @lru_cache(maxsize=4096)
@@ -141,12 +161,12 @@ def _matches(phrase: str, known: tuple[str, ...], generic: bool) -> tuple[str, .
     concept = concept_of(phrase, generic=generic)
     if concept is None:
         return ()
-    concepts = {name: _concept_of_class(name) for name in known}
+    concepts = _concepts(known)
     same = [name for name, other in concepts.items() if other == concept]
-    narrower = [name for name, other in concepts.items() if other and parent_of(other) == concept]
-    wider = [name for name, other in concepts.items() if other and other == parent_of(concept)]
+    narrower = [name for name, other in concepts.items() if parent_of(other) == concept]
+    wider = [name for name, other in concepts.items() if other == parent_of(concept)]
     stand_in = _table()[concept].get("stand_in")
-    instead = [name for name, other in concepts.items() if other and other == stand_in]
+    instead = [name for name, other in concepts.items() if other == stand_in]
     return tuple(same or narrower or wider or instead)
 
 

@@ -10,6 +10,7 @@ from affine import Affine
 from swath.errors import UnknownClass
 from swath.raster.geodesy import NoGround, horizontal, jacobian
 from swath.raster.grid import DIRECTIONS, Direction, Grid
+from swath.segment.protocol import listed_classes
 from swath.segment.vocabulary import canonical
 from swath.tools.handles import Mask, Regions
 from swath.tools.registry import tool
@@ -40,7 +41,7 @@ def segment(site: Site, class_name: str) -> Mask:
     if name is None:
         raise UnknownClass(
             f'"{class_name}" cannot be measured: the source of classes ({site.backend.name}) knows '
-            f"{', '.join(known)}. Next: ask about one of these, or add the class with --layer NAME=FILE."
+            f"{listed_classes(known)}. Next: ask about one of these, or add the class with --layer NAME=FILE."
         )
     return site.class_mask(name)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,3 +87,11 @@ def test_a_run_without_classes_is_replayed(tmp_path: Path) -> None:
     for keep in ("light", "full"):
         answer = swath.ask(image, "How large is the image in hectares?", out=tmp_path / "runs", keep=keep)
         assert replay(load_run(Path(str(answer.run)))).same
+
+
+def test_a_refusal_shows_the_first_of_very_many_classes(village: Any, tmp_path: Path) -> None:
+    (tmp_path / "many.json").write_text(json.dumps({str(i): f"class number {i}" for i in range(2_000)}))
+    options = {"labels": village.image, "legend": tmp_path / "many.json", "out": tmp_path / "runs", "keep": "light"}
+    program = 'reply(area_px(segment("ships")), kind="quantity", unit="px")\n'
+    reason = str(swath.ask(village.image, "program", program=program, **options).reason)
+    assert "class number 39 and 1,960 more. Next:" in reason

@@ -37,11 +37,17 @@ def test_a_mask_overwrites_neither_image_nor_labels_nor_legend_nor_layers(villag
     before = village.image.read_bytes(), village.legend.read_bytes()
     options = {**village.options, "layers": {"roads": tmp_path / "roads.geojson"}}
     (tmp_path / "roads.geojson").write_text("{}")
-    for output in (village.image, village.legend, tmp_path / "roads.geojson"):
+    (tmp_path / "linked.tif").symlink_to(tmp_path / "roads.geojson")
+    for output in (village.image, tmp_path / "linked.tif"):
         with pytest.raises(InputError, match="is one of the files that are read"):
             write_class(village.image, "water", output, None, **options)
-    with pytest.raises(InputError, match=r"cannot be both the mask and the objects"):
-        write_class(village.image, "water", tmp_path / "m.gpkg", tmp_path / "m.gpkg", **village.options)
+    with pytest.raises(
+        InputError, match=r"A mask is written as a GeoTIFF, which .*m\.png is not by its name\. Next: en"
+    ):
+        write_class(village.image, "water", tmp_path / "m.png", None, **village.options)
+    (tmp_path / "objects.gpkg").symlink_to(village.legend)
+    with pytest.raises(InputError, match="is one of the files that are read"):
+        write_class(village.image, "water", tmp_path / "m.tif", tmp_path / "objects.gpkg", **village.options)
     with pytest.raises(InputError, match=r"--vector writes a GeoPackage, which .*m\.shp is not by its name"):
         write_class(village.image, "water", tmp_path / "m.tif", tmp_path / "m.shp", **village.options)
     assert (village.image.read_bytes(), village.legend.read_bytes()) == before

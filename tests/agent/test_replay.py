@@ -349,5 +349,18 @@ def test_export_of_nothing_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(InputError, match=r"No objects stand behind the answer of run .* \(answered\)"):
         export(load_run(folder), tmp_path / "o.geojson")
     folder, _ = scene_of(tmp_path, monkeypatch, IDS).ask(PROGRAMS["count"])
-    with pytest.raises(InputError, match=r"cannot be written: .*Next: name another file with --geojson"):
+    with pytest.raises(InputError, match=r"cannot be written: there is no folder .*nowhere\. Next: make it\."):
         export(load_run(folder), tmp_path / "nowhere" / "o.geojson")
+
+
+def test_an_export_overwrites_neither_the_run_nor_what_it_was_measured_from(village: Any, tmp_path: Path) -> None:
+    answer = swath.ask(
+        village.image, "How many buildings are there?", out=tmp_path / "runs", keep="full", **village.options
+    )
+    run = load_run(Path(str(answer.run)))
+    before = {path: path.read_bytes() for path in (village.image, village.legend, run.folder / "run.json")}
+    for path in (*before, run.folder / "objects.gpkg", *(run.folder / "masks").iterdir()):
+        with pytest.raises(InputError, match="is one of the files that are read"):
+            export(run, path)
+    assert {path: path.read_bytes() for path in before} == before
+    assert "12 objects" in export(run, tmp_path / "o.geojson")
