@@ -62,7 +62,9 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             if path.suffix.lower() == ".csv":
                 reader = csv.DictReader(file)
-                yield from ((reader.line_num, {**row, "answer": read_value(row.get("answer"))}) for row in reader)
+                for row in reader:
+                    read = {"answer": read_value(row["answer"])} if "answer" in row else {}
+                    yield reader.line_num, {**row, **read}
                 return
             for number, line in enumerate(file, start=1):
                 if line.strip():
