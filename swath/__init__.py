@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from swath.agent.ask import ask
+    from swath.agent.session import Session
     from swath.batch.survey import survey
     from swath.raster.info import info
     from swath.raster.reader import open_raster
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 
 __version__ = version("swath")
 
-__all__ = ["Answer", "__version__", "ask", "info", "open_raster", "survey"]
+__all__ = ["Answer", "Session", "__version__", "ask", "info", "open_raster", "survey"]
 
 _HOMES = {
     "Answer": "swath.types",
+    "Session": "swath.agent.session",
     "ask": "swath.agent.ask",
     "info": "swath.raster.info",
     "open_raster": "swath.raster.reader",

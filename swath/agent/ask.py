@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import atexit
 import time
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from swath.agent.desk import Desk, Request
-from swath.agent.graph import GIVEN, State, check, plan, read, work
+from swath.agent.graph import GIVEN, asked, check, plan, read, work
 from swath.agent.planner import Feedback, Planner, PlannerOptions, Program, Scene
 from swath.agent.planners import open_planner, usage_of
 from swath.agent.runs import RunRecord, write_run
 from swath.agent.sandbox import Limits, Sandbox
+from swath.trace.events import Listener
 from swath.types import Answer
 
 PATHS = ("labels", "legend", "aoi", "before", "after", "out")
@@ -55,7 +55,7 @@ def ask(
     planner: str | Planner = "auto",
     program: str | None = None,
     limits: Limits | None = None,
-    listen: Callable[[str], None] | None = None,
+    listen: Listener | None = None,
     **options: Any,
 ) -> Answer:
     """Ask a question about an image and get a measured answer.
@@ -68,7 +68,7 @@ def ask(
         planner: name of a registered planner, or one of your own.
         program: a program to run instead of planning one.
         limits: budgets of the program.
-        listen: called with the name of each step as it begins.
+        listen: told of every graph step and tool call as it happens.
         options: the other fields of `swath.agent.desk.Request`: labels, legend, label_class, layers, aoi, segmenter,
             bands, thresholds, gsd_m, out, keep.
 
@@ -113,7 +113,7 @@ def plan_only(image: str | Path, question: str, *, planner: str | Planner = "aut
         InputError: a file or an option cannot be used.
     """
     desk = open_desk(image, question, planner=planner, **options)
-    state: State = {"question": question}
+    state = asked(question)
     for node in (read, plan, check):
         state.update(node(state, desk))  # type: ignore[typeddict-item]
     if desk.program is None:

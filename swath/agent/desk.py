@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from swath.agent.execution import Execution, Step
 from swath.agent.measure import Measured
-from swath.agent.planner import Planner, Program, Scene
+from swath.agent.planner import Planner, Program, Scene, Turn
 from swath.agent.sandbox import Limits, Sandbox
 from swath.errors import Refused
 from swath.raster.grid import check_stated_size
@@ -25,6 +25,7 @@ from swath.segment.protocol import Backend, SegmentOptions
 from swath.segment.registry import AUTO, open_backend
 from swath.tools.clip import Clip
 from swath.tools.site import Site
+from swath.trace.events import Listener, nobody
 from swath.types import Answer
 
 Keep = Literal["light", "wrong", "full"]
@@ -105,14 +106,16 @@ class Desk:
         planner: who writes the program.
         sandbox: where it runs.
         limits: its budgets.
-        listen: called with the name of each graph step as it begins, for progress.
+        listen: told of every graph step and tool call as it happens.
+        earlier: questions of the same thread that have been answered, oldest first.
     """
 
     request: Request
     planner: Planner
     sandbox: Sandbox
     limits: Limits = field(default_factory=Limits)
-    listen: Callable[[str], None] = lambda name: None
+    listen: Listener = nobody
+    earlier: tuple[Turn, ...] = ()
     raster: Raster | None = None
     backend: Backend | None = None
     site: Site | None = None
@@ -160,6 +163,7 @@ class Desk:
             north=raster.grid.north,
             bands=tuple(band.role for band in raster.bands if band.role),
             segmenter=backend.name,
+            earlier=self.earlier,
         )
 
     def opened(self) -> Site:

@@ -6,13 +6,12 @@ that LangGraph hands them as runtime context.
 
 from __future__ import annotations
 
-import operator
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
 from itertools import pairwise
-from typing import Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -24,7 +23,7 @@ from swath.agent.checker import depends_on_measurement
 from swath.agent.desk import Desk
 from swath.agent.execution import Execution, Step, surface
 from swath.agent.measure import measure
-from swath.agent.planner import Feedback, Program, Scene
+from swath.agent.planner import Feedback, Program, Turn
 from swath.agent.verify import verify as verify_outcome
 from swath.errors import (
     BudgetExceeded,
@@ -37,7 +36,11 @@ from swath.errors import (
     VerificationFailed,
 )
 from swath.segment.no_classes import NoClasses
+from swath.trace.events import Event
 from swath.types import Answer
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
 
 GIVEN = "given"
 """Name of the planner that hands on somebody's own program."""
@@ -57,17 +60,24 @@ class State(TypedDict, total=False):
         source: the present draft.
         hints: what is wrong with it; empty once it is right.
         drafts: sources of all drafts so far.
-        status: set when the run has ended.
+        status: set when the run has ended, None before.
         reason: why it was refused or failed.
+        turns: the questions of the thread that have been answered, oldest first.
     """
 
     question: str
     scene: dict[str, Any]
     source: str
     hints: list[str]
-    drafts: Annotated[list[str], operator.add]
-    status: Literal["answered", "refused", "failed"]
-    reason: str
+    drafts: list[str]
+    status: Literal["answered", "refused", "failed"] | None
+    reason: str | None
+    turns: list[dict[str, str]]
+
+
+def asked(question: str) -> State:
+    """The state with which a question begins, also in a thread that holds others."""
+    return {"question": question, "source": "", "hints": [], "drafts": [], "status": None, "reason": None}
 
 
 Node = Callable[[State, Desk], dict[str, Any]]
@@ -76,6 +86,7 @@ Node = Callable[[State, Desk], dict[str, Any]]
 def read(state: State, desk: Desk) -> dict[str, Any]:
     """Open the image and the source of classes."""
     desk.open()
+    desk.earlier = tuple(Turn(**turn) for turn in state.get("turns", ()))
     return {"scene": asdict(desk.scene())}
 
 
@@ -85,14 +96,15 @@ def plan(state: State, desk: Desk) -> dict[str, Any]:
     if feedback is not None:
         desk.drafts.append((feedback.source, feedback.hints))
     try:
-        program = desk.planner.plan(state["question"], Scene(**state["scene"]), feedback)
+        program = desk.planner.plan(state["question"], desk.scene(), feedback)
     except UnknownClass:
         if isinstance(desk.backend, NoClasses):  # it says why no class is known
             raise desk.backend.why from None
         raise
     except ProgramRejected as fault:  # what the planner sent is no program
-        return {"source": fault.source, "drafts": [fault.source], **_repair(state, fault.hints)}
-    if program.source in state.get("drafts", []):
+        drafts = [*state["drafts"], fault.source]
+        return {"source": fault.source, "drafts": drafts, **_repair({**state, "drafts": drafts}, fault.hints)}
+    if program.source in state["drafts"]:
         whose = "The program does not work." if desk.planner.name == GIVEN else REPEATED
         return _failed(f"{whose} {' '.join(state.get('hints', []))}")
     if program.gsd_m is not None:
@@ -100,7 +112,7 @@ def plan(state: State, desk: Desk) -> dict[str, Any]:
         if clash:
             program = Program(program.source, program.reading, (*program.notes, clash), program.gsd_m)
     desk.program = program
-    return {"source": program.source, "drafts": [program.source], "hints": []}
+    return {"source": program.source, "drafts": [*state["drafts"], program.source], "hints": []}
 
 
 def check(state: State, desk: Desk) -> dict[str, Any]:
@@ -115,7 +127,7 @@ def check(state: State, desk: Desk) -> dict[str, Any]:
 def run(state: State, desk: Desk) -> dict[str, Any]:
     """Run the program in the sandbox, and again under each doubt."""
     site = desk.opened()
-    desk.execution, desk.measured = Execution(site), None
+    desk.execution, desk.measured = Execution(site, desk.listen), None
     desk.measured = measure(state["source"], site, desk.sandbox, desk.limits, desk.execution)
     return {}
 
@@ -130,8 +142,12 @@ def verify(state: State, desk: Desk) -> dict[str, Any]:
 
 def answer(state: State, desk: Desk) -> dict[str, Any]:
     """Say it: the measured value, or why there is none."""
-    desk.answer = build(desk, state.get("status", "failed"), state.get("reason"))
-    return {}
+    said = build(desk, state["status"] or "failed", state["reason"])
+    desk.answer = said
+    if said.status != "answered":
+        return {}
+    turn = Turn(state["question"], state["source"], said.reading or "", said.text)
+    return {"turns": [*state.get("turns", []), asdict(turn)]}
 
 
 def _failed(reason: str) -> dict[str, Any]:
@@ -143,7 +159,7 @@ def _node(function: Node) -> Callable[[State, Runtime[Desk]], dict[str, Any]]:
 
     def node(state: State, runtime: Runtime[Desk]) -> dict[str, Any]:
         desk, name = runtime.context, function.__name__
-        desk.listen(name)
+        desk.listen(Event("begin", name))
         started = time.perf_counter()
         error: str | None = None
         try:
@@ -158,6 +174,7 @@ def _node(function: Node) -> Callable[[State, Runtime[Desk]], dict[str, Any]]:
         seconds = time.perf_counter() - started
         desk.timings[name] = desk.timings.get(name, 0.0) + seconds
         shown = {key: value for key, value in update.items() if key in ("scene", "status", "reason", "hints")}
+        desk.listen(Event("end", name, seconds, {**shown, "source": update.get("source"), "error": error}))
         desk.graph_steps.append(Step(name, {}, shown, None, seconds, error, kind="graph"))
         return update
 
@@ -165,7 +182,7 @@ def _node(function: Node) -> Callable[[State, Runtime[Desk]], dict[str, Any]]:
 
 
 def _repair(state: State, hints: list[str]) -> dict[str, Any]:
-    if len(state.get("drafts", [])) >= MOST_DRAFTS:
+    if len(state["drafts"]) >= MOST_DRAFTS:
         return {"hints": hints, **_failed(f"No working program after {MOST_DRAFTS} drafts. {' '.join(hints)}")}
     return {"hints": hints}
 
@@ -179,9 +196,13 @@ def _onwards(following: str) -> Callable[[State], str]:
     return route
 
 
-@lru_cache(maxsize=1)
-def compiled() -> Any:
-    """The graph, compiled by LangGraph once per process."""
+@lru_cache(maxsize=2)
+def compiled(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Any:
+    """The graph, compiled by LangGraph once per process and checkpointer.
+
+    Args:
+        checkpointer: keeps the state of threads after every step; None for questions that stand alone.
+    """
     graph: Any = StateGraph(State, context_schema=Desk)  # its overloads know no node that is a closure
     nodes: tuple[Node, ...] = (read, plan, check, run, verify, answer)
     for function in nodes:
@@ -190,19 +211,29 @@ def compiled() -> Any:
     for here, following in pairwise(node.__name__ for node in nodes):
         graph.add_conditional_edges(here, _onwards(following), sorted({following, "plan", "answer"}))
     graph.add_edge("answer", END)
-    return graph.compile()
+    return graph.compile(checkpointer=checkpointer)
 
 
-def work(desk: Desk) -> Answer:
+def work(desk: Desk, checkpointer: BaseCheckpointSaver[Any] | None = None, thread: str | None = None) -> Answer:
     """Take one question through the graph.
 
     LangGraph would send traces to a service if the environment asked for it; nothing leaves the process here.
+
+    Args:
+        desk: the question.
+        checkpointer: keeps the state of threads.
+        thread: name of the thread that the question belongs to, with a checkpointer only.
 
     Raises:
         InputError: a file or an option cannot be used.
     """
     with tracing_context(enabled=False):
-        compiled().invoke({"question": desk.request.question}, context=desk)
+        state = asked(desk.request.question)
+        if checkpointer is None:
+            compiled().invoke(state, context=desk)
+        else:
+            kept = {"configurable": {"thread_id": thread}}
+            compiled(checkpointer).invoke(state, kept, context=desk, durability="sync")
     if desk.answer is None:
         raise RuntimeError("the graph ended without an answer")
     return desk.answer

@@ -8,6 +8,23 @@ from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
+class Turn:
+    """An earlier question of the same thread.
+
+    Attributes:
+        question: as typed.
+        source: the program that answered it; its names can be used again by writing the same lines.
+        reading: what it measured.
+        text: the answer in a sentence.
+    """
+
+    question: str
+    source: str
+    reading: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Scene:
     """What a planner may know of an image; JSON-able, no pixels.
 
@@ -19,6 +36,7 @@ class Scene:
         north: the image direction nearest to true north: "up", "right", "down" or "left".
         bands: roles of the bands that are known ("red", "nir" ...).
         segmenter: name of the source of classes.
+        earlier: questions of the same thread that have been answered, oldest first.
     """
 
     classes: tuple[str, ...]
@@ -28,6 +46,7 @@ class Scene:
     north: str
     bands: tuple[str, ...]
     segmenter: str
+    earlier: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
+from swath.trace.events import Listener, nobody
 from swath.trace.strict_json import json_text
 from swath.trace.wording import harmless
 
@@ -39,12 +40,12 @@ def json_line(value: Any) -> str:
 
 
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """The step at work, on a terminal only."""
+def progress(*, quiet: bool) -> Iterator[Listener]:
+    """The step or tool at work, on a terminal only."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda name: None
+        yield nobody
         return
     from rich.console import Console
 
     with Console(stderr=True).status("") as status:
-        yield lambda name: status.update(f"{name} ...")
+        yield lambda event: None if event.kind == "end" else status.update(f"{event.name} ...")
