@@ -24,7 +24,7 @@ from shapely.geometry import shape
 
 from swath.errors import InputError
 from swath.raster.reader import open_raster
-from swath.segment.legend import NamedValues, colour_code
+from swath.segment.legend import NamedValues
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -88,7 +88,7 @@ class Landscape:
     def side_m(self) -> float:
         """The shorter side of the map in metres."""
         rows, columns = self.codes.shape
-        return min(columns * self.step_xy_m[0], rows * self.step_xy_m[1])
+        return float(min(columns * self.step_xy_m[0], rows * self.step_xy_m[1]))
 
     def pixels(self, name: str) -> Bools:
         """(rows, columns) bool: where a class is."""
@@ -138,7 +138,8 @@ class Landscape:
 
     def _centres(self, mask: Bools) -> Floats:
         rows, columns = np.nonzero(mask)
-        return np.column_stack((columns, rows)) * np.asarray(self.step_xy_m)
+        centres: Floats = np.column_stack((columns, rows)) * np.asarray(self.step_xy_m)
+        return centres
 
     def _to(self, target: str, points: Floats) -> Floats:
         if not self.has(target):
@@ -146,8 +147,8 @@ class Landscape:
         if target not in self._trees:
             # On a lattice, where many distances are equal, the plain tree answers up to four times as fast.
             self._trees[target] = cKDTree(self._centres(self._border(target)), compact_nodes=False, balanced_tree=False)
-        found: Floats = self._trees[target].query(points)[0]
-        return found
+        distances: Floats = self._trees[target].query(points)[0]
+        return distances
 
 
 def _patches(mask: Bools) -> Patches:
@@ -158,7 +159,7 @@ def _patches(mask: Bools) -> Patches:
     one, other = shapely.STRtree(pieces).query(pieces, predicate="intersects")
     touching = coo_array((np.ones(len(one), dtype=bool), (one, other)), shape=(len(pieces), len(pieces)))
     count, owner = connected_components(touching, directed=False)
-    areas = np.bincount(owner, weights=shapely.area(pieces), minlength=count)
+    areas = np.bincount(owner, weights=shapely.area(pieces), minlength=count).astype(np.float64)
     rasterize(zip(pieces, owner.tolist(), strict=True), out=numbers)
     return Patches(areas, numbers)
 
@@ -188,7 +189,7 @@ def read_landscape(path: Path, named: NamedValues, gsd_m: float | None) -> Lands
     if len(bands) != (3 if named.coloured else 1):
         raise InputError(f"{path} has {len(bands)} bands, which the legend {named.source} cannot name.")
     filled = np.ma.filled(bands, 0).astype(np.int64)
-    values = colour_code(*filled) if named.coloured else filled[0]
+    values = (filled[0] << 16) | (filled[1] << 8) | filled[2] if named.coloured else filled[0]
     void = np.ma.getmaskarray(bands).all(axis=0) | np.isin(values, list(named.legend.void))
     codes = _codes(values, void, named.legend.names)
     return Landscape(_distinct(named.legend.names), codes, ground.size_xy_m, raster.grid.stated_gsd_m)

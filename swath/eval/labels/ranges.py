@@ -1,4 +1,4 @@
-"""Acceptable ranges for measured truths: SQuID's rules, chosen by what is measured instead of by the question's words."""
+"""Acceptable ranges for measured truths: SQuID's rules, chosen by what is measured, not by words."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _share(land: Landscape, query: Query, step: int) -> Answer:
     return 100 * _pixels(land, query, step) / land.valid_px
 
 
-def _count(land: Landscape, query: Query, step: int) -> Answer:
+def _number(land: Landscape, query: Query, step: int) -> int:
     return int(np.count_nonzero(kept_patches(land, query, step)))
 
 
@@ -79,7 +79,7 @@ def _area(land: Landscape, query: Query, step: int) -> Answer:
 
 
 def _mean_area(land: Landscape, query: Query, step: int) -> Answer:
-    count = int(np.count_nonzero(kept_patches(land, query, step)))
+    count = _number(land, query, step)
     return float(_area(land, query, step)) / count if count else 0.0
 
 
@@ -92,7 +92,7 @@ def _any(land: Landscape, query: Query, step: int) -> Answer:
 
 
 def _several(land: Landscape, query: Query, step: int) -> Answer:
-    return _yes(np.count_nonzero(kept_patches(land, query, step)) > 1)
+    return _yes(_number(land, query, step) > 1)
 
 
 def _more_area(land: Landscape, query: Query, step: int) -> Answer:
@@ -105,7 +105,7 @@ def _covers(land: Landscape, query: Query, step: int) -> Answer:
 
 
 def _pieces(land: Landscape, query: Query, step: int) -> Answer:
-    count = int(np.count_nonzero(kept_patches(land, query, step)))
+    count = _number(land, query, step)
     return "absent" if count == 0 else "connected" if count == 1 else "fragmented"
 
 
@@ -115,7 +115,7 @@ def _yes(true: bool) -> str:
 
 _MEASURES: Mapping[str, Callable[[Landscape, Query, int], Answer]] = {
     "share": _share,
-    "count": _count,
+    "count": _number,
     "largest_share": _largest_share,
     "area": _area,
     "mean_area": _mean_area,

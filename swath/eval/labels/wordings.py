@@ -11,8 +11,8 @@
 
 Slots: `{a...}` and `{b...}` are the class that is measured and the other one; `{low...}` is a size above which patches
 count, `{floor...}` one from which on they do, `{high...}` one up to which they do, as `.ha`, `.short_ha`, `.m2` or
-`.words`; `{distance...}` as `.tight`, `.m`, `.words` or `.km`; `{percent}` and `{efficiency}` are numbers; `{hectares}`,
-`{ha}`, `{square_metres}`, `{m2}`, `{acres}` and `{square_kilometres}` say the unit of the answer.
+`.words`; `{distance...}` as `.tight`, `.m`, `.words` or `.km`; `{percent}` and `{efficiency}` are numbers;
+`{hectares}`, `{ha}`, `{square_metres}`, `{m2}`, `{acres}` and `{square_kilometres}` say the unit of the answer.
 """
 
 from __future__ import annotations
