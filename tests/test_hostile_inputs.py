@@ -54,6 +54,14 @@ def test_one_role_for_two_bands_is_refused(village: Any, tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e999"])
+def test_a_threshold_is_a_finite_number(village: Any, tmp_path: Path, value: str) -> None:
+    done = swath(
+        "ask", village.image, "How much water?", *labelled(village), "--threshold", f"ndwi={value}", cwd=tmp_path
+    )
+    says(done, 2, f'--threshold takes a number, such as NDWI=0.1, not "ndwi={value}".')
+
+
 def test_what_click_says_about_hostile_words_is_harmless(tmp_path: Path) -> None:
     for words in (["ask", f"--{ESCAPE}"], [f"{ESCAPE}fly"], ["ask", "a.tif", "?", "--keep", ESCAPE]):
         says(swath(*words, cwd=tmp_path), 2, "owned")

@@ -66,6 +66,8 @@ def _in_folder(folder: Path) -> list[Path]:
 
 def _lines(path: Path) -> list[str]:
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for, a device read for ever
+            raise InputError(f"The list {path} is no regular file. Next: write one path per line to a file.")
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(

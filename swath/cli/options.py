@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -39,9 +40,11 @@ def read_thresholds(context: click.Context, parameter: click.Parameter, texts: t
     found: dict[str, float] = {}
     for index, value in _pairs(",".join(texts), "--threshold", "NDWI=0.1"):
         try:
-            found[index.upper()] = float(value)
+            found[index.upper()] = number = float(value)
         except ValueError:
-            raise InputError(f'--threshold takes a number, such as NDWI=0.1, not "{index}={value}".') from None
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(f'--threshold takes a number, such as NDWI=0.1, not "{index}={value}".')
     return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from swath.errors import InputError
-from swath.trace.schema import fault_of_run
+from swath.trace.schema import fault_of
 
 SCHEMA_VERSION = 1
 """Version of run.json and steps.jsonl that this version of swath writes; it reads this one and older ones."""
@@ -84,6 +84,8 @@ class Run:
                 raise self._broken(f"line {number} of {STEPS_FILE} is not JSON") from None
             if not isinstance(step, dict) or "name" not in step:
                 raise self._broken(f"line {number} of {STEPS_FILE} is not a step")
+            if found := fault_of("step", step):
+                raise self._broken(f"line {number} of {STEPS_FILE} is not as swath writes it: {found}")
             lines.append(step)
         return tuple(lines)
 
@@ -164,7 +166,7 @@ def load_run(folder: Path) -> Run:
     missing = [name for name in LEAST_FIELDS if name not in record]
     if missing or not isinstance(record["answer"], dict) or not isinstance(record["image"], dict):
         raise _broken(folder, f"{RUN_FILE} lacks {', '.join(missing) or 'its answer or its image'}")
-    if found := fault_of_run(record):
+    if found := fault_of("run", record):
         raise _broken(folder, f"{RUN_FILE} is not as swath writes it: {found}")
     return Run(folder, record)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,10 @@ def test_no_words_at_all() -> None:
         InputError, match=r"^No image is named\. Next: give paths, folders, patterns or a list of rasters\.$"
     ):
         images_of([])
+
+
+def test_a_list_that_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    for word in (str(tmp_path / "pipe.txt"), f"@{tmp_path / 'pipe.txt'}", "@/dev/zero"):
+        with pytest.raises(InputError, match=r"is no regular file\. Next: write one path per line to a file\."):
+            images_of([word])

@@ -165,6 +165,8 @@ def test_runs_are_listed_newest_first_and_only_whole_ones(make_run: Make, tmp_pa
         ({"drafts": [{"file": "program.1.py"}]}, r"'hints' is a required property of drafts\[0\]"),
         ({"valid": {"file": "valid.tif"}}, "'sha256' is a required property of valid"),
         ({"timings": {"run": "long"}}, "timings.run is of another type"),
+        ({"inputs": {"labels": ["a.tif"]}}, "inputs.labels is of another type"),
+        ({"inputs": {"bands": {"red": "one"}}}, "inputs.bands.red is of another type"),
         ({"keep": "most"}, "keep is none of the values that it can have"),
         ({"answer": {"warnings": None}}, "answer.warnings is of another type"),
         ({"answer": {"objects": {"count": True, "path": None}}}, "answer.objects.count is of another type"),
@@ -188,3 +190,19 @@ def test_json_that_is_nested_without_end_is_broken(make_run: Make) -> None:
     (folder / "run.json").write_text('{"a":' * 200_000, encoding="utf-8")
     with pytest.raises(InputError, match=r"run\.json is not JSON \(RecursionError\)"):
         load_run(folder)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"arguments": 7}, "arguments is of another type"),
+        ({"seconds": "long"}, "seconds is of another type"),
+        ({"line": {}}, "line is of another type"),
+        ({"kind": "thought"}, "kind is none of the values that it can have"),
+    ],
+)
+def test_steps_that_are_not_as_published_are_named(make_run: Make, changed: dict[str, Any], sentence: str) -> None:
+    step = {"step": 1, "kind": "tool", "name": "count", "arguments": {}, "seconds": 0.1, "line": 1}
+    with pytest.raises(InputError, match=rf"line 1 of steps\.jsonl is not as swath writes it: {sentence}\. Next"):
+        _ = load_run(make_run(steps=[step | changed])).steps
+    assert load_run(make_run("20261201-000000-0000", steps=[step])).steps[0] == step
