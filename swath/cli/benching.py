@@ -19,6 +19,7 @@ CASES = (
     click.option("--only", multiple=True, metavar="TYPE", help="Only questions of this type; may be repeated."),
     click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N cases."),
 )
+TYPES = ("number", "binary", "categorical", "box", "oriented", "mask", "caption", "vqa")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
@@ -179,8 +180,7 @@ def agree(file: Path, as_json: bool) -> None:
 @click.command()
 @click.argument("answer")
 @click.option("--truth", "truths", multiple=True, required=True, help="The truth; of captions each reference.")
-@click.option("--type", "type_", required=True, metavar="TYPE",
-              help="number, binary, categorical, box, oriented, mask, caption or vqa.")  # fmt: skip
+@click.option("--type", "type_", type=click.Choice(TYPES), required=True, help="What kind of question it answers.")
 @click.option("--unit", help="Unit of the truth.")
 @click.option("--tolerance", type=float, default=0.0, show_default=True, help="Share of the truth that may be missed.")
 @click.option("--metric", metavar="NAME[:RULE]", help="Metric in place of the type's own.")

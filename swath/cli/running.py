@@ -58,7 +58,8 @@ def print_counts(progress: Progress, out: Path | None) -> int:
     for cell, counts in progress.verdicts.items():
         total = counts.total()
         others = ", ".join(f"{counts[verdict]} {verdict}" for verdict in NOT_RIGHT)
-        click.echo(f"{cell}: {counts['right']} of {total} right ({counts['right'] / total:.1%}), {others}")
+        share = counts["right"] / max(total, 1)
+        click.echo(f"{cell}: {counts['right']} of {total} right ({share:.1%}), {others}")
     if out is not None:
         click.echo(harmless(f"{out}: {progress.done} lines. Next: swath bench report {out}"))
     return 1 if progress.broke else 0

@@ -432,9 +432,9 @@ def test_ids_are_unique(town: Path, tmp_path: Path) -> None:
 def test_answers_that_are_masks_are_files(painted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from swath.raster.reader import open_raster
 
-    monkeypatch.setattr(bench_town, "TOO_MANY", 'reply(segment("water"), kind="mask")\n')
+    monkeypatch.setattr(bench_town, "TOO_MANY", 'reply(mask_of(components(segment("water"))), kind="mask")\n')
     run("painted", painted, tmp_path / "out", planner=Stubborn(), segmenter="labels", limit=1)
     (row,) = read_results(tmp_path / "out").rows
-    assert row["prediction"]["answer"] == "masks/A-plain.tif"
+    assert row["prediction"]["answer"] == "masks/A-plain.tif", row["prediction"]
     pixels = open_raster(tmp_path / "out" / "masks" / "A-plain.tif").read(1).data[0]
     assert int(pixels.sum()) == 1000

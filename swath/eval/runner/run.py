@@ -199,7 +199,7 @@ def _run(
     lines: Callable[[Setup, Sequence[Key]], Iterator[tuple[Key, Line]]],
     listen: Listen | None,
 ) -> Progress:
-    progress = Progress(len(wanted))
+    progress = Progress(len(wanted), {cell: Counter() for _, cell in wanted})
     try:
         done = folder.open(meta, resume=resume)
         for key, verdict in done.items():
