@@ -18,10 +18,10 @@ import shapely
 from rasterio.features import rasterize
 
 from swath.errors import InputError
+from swath.raster.placing import extent
 from swath.raster.reader import Raster
 from swath.raster.source import file_of
 from swath.segment import vector_file
-from swath.segment.align import extent
 from swath.segment.codes import listed
 from swath.segment.coverage import image_frame, share_inside
 from swath.segment.outlines import Geometries, in_pixels

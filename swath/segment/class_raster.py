@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from swath.errors import InputError, Refused
+from swath.raster.placing import extent, no_overlap, place
 from swath.raster.reader import Raster, open_raster
-from swath.segment.align import extent, no_overlap, onto_image, place
+from swath.segment.align import onto_image
 from swath.segment.codes import FIRST_CLASS, OUTSIDE, VOID, CodeImage, Encoder, Masked, listed, occurring, whole_numbers
 from swath.segment.legend import EXAMPLE, NamedValues, legend_of, read_legend
 from swath.segment.protocol import BoolImage, Segmentation

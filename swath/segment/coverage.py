@@ -12,7 +12,7 @@ from pyproj.exceptions import ProjError
 from shapely.geometry.base import BaseGeometry
 
 from swath.raster.grid import Grid
-from swath.segment.align import applied
+from swath.raster.placing import applied
 from swath.segment.outlines import Geometries
 
 BORDER_POINTS = 129

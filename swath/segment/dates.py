@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from swath.errors import InputError, Refused
+from swath.raster.placing import place
 from swath.raster.reader import Raster, open_raster
-from swath.segment.align import onto_image, place
+from swath.segment.align import onto_image
 from swath.segment.labels import LabelsBackend
 from swath.segment.protocol import Backend, BoolImage, Segmentation, SegmentOptions
 from swath.segment.registry import open_backend

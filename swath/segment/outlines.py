@@ -14,7 +14,7 @@ from pyproj.exceptions import ProjError
 
 from swath.errors import InputError
 from swath.raster.grid import Grid
-from swath.segment.align import applied, image_points
+from swath.raster.placing import applied, image_points
 from swath.segment.burn import runs
 from swath.segment.vector_file import Bounds
 

@@ -13,10 +13,10 @@ import pyproj
 import shapely
 
 from swath.errors import InputError
+from swath.raster.placing import extent, no_overlap
 from swath.raster.reader import Raster
 from swath.raster.source import file_of
 from swath.segment import vector_file
-from swath.segment.align import extent, no_overlap
 from swath.segment.burn import burn
 from swath.segment.codes import listed
 from swath.segment.legend import NamedValues, clean_name, is_void, read_legend
