@@ -10,7 +10,7 @@ from typing import Any
 from swath.errors import InputError
 from swath.eval.cases import Case
 from swath.eval.geo3dvqa_rules import first_integer
-from swath.eval.rows import Row, json_lines, once
+from swath.segment.rows import Row, json_lines, once
 
 GROUPS = {
     "height_average": "height_inference",

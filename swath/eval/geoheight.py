@@ -13,7 +13,7 @@ from typing import Any
 
 from swath.errors import InputError
 from swath.eval.cases import Case
-from swath.eval.rows import Row, json_lines, once, shown
+from swath.segment.rows import Row, json_lines, once, shown
 
 FILE = "geoheight.jsonl"
 LEVELS = ("pixel", "object", "scene", "reasoning")

@@ -14,8 +14,8 @@ from swath.errors import InputError
 from swath.eval.cases import Case, open_benchmark
 from swath.eval.vrsbench.annotations import class_name
 from swath.eval.vrsbench.benchmark import TYPES
-from swath.eval.vrsbench.boxes import box_px, cells_in, cells_of, corners_px, official_text
-from swath.eval.vrsbench.lenient import loads
+from swath.segment.boxes import box_px, cells_in, cells_of, corners_px, official_text
+from swath.segment.lenient import loads
 from swath.testing.benchmarks.vrsbench import COURSE, HARBOUR, OBJECTS, OFFICIAL_BOXES, write_vrsbench
 
 

@@ -1,4 +1,4 @@
-"""Boxes as people and models write them: named formats, one conversion to pixels, and boxes found in texts."""
+"""Boxes as people and models say them: found in texts, their format told, and turned to pixels for a case's image."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from typing import Any
 from swath.errors import InputError
 from swath.eval.cases import Case
 from swath.raster.reader import open_raster
-
-PIXELS, GRID, UNIT = FORMATS = ("pixels-half-open", "0-100-inclusive", "0-1")
-"""x_min, y_min, x_max, y_max: in pixels, the last ones outside; in hundredths of the image, the last cells inside; as
-shares of its width and height."""
+from swath.segment import boxes
+from swath.segment.boxes import FORMATS, GRID, PIXELS, Box
 
 _NUMBER = r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?![\w])"
 _RUN = re.compile(rf"{_NUMBER}(?:[\s,;|<>()\[\]]+{_NUMBER})*")
-
-Box = tuple[float, float, float, float]
 
 
 def numbers_said(given: Any, lengths: Sequence[int]) -> list[float] | str:
@@ -63,15 +59,16 @@ def format_of(case: Case, given: Any) -> str:
 
 
 def scale_of(case: Case, form: str) -> tuple[float, float]:
-    """Pixels along x and y to one unit of a format.
+    """Pixels along x and y to one unit of a format; the image's size is asked for only where it matters.
 
     Raises:
-        InputError: the image's size is neither in the case's extras (`size_px`: width, height) nor readable.
+        InputError: see `size_of`.
     """
-    if form == PIXELS:
-        return 1.0, 1.0
-    width, height = size_of(case)
-    return (width / 100, height / 100) if form == GRID else (width, height)
+    return boxes.scale_of(form, *_size_where_needed(case, form))
+
+
+def _size_where_needed(case: Case, form: str) -> tuple[float, float]:
+    return (1.0, 1.0) if form == PIXELS else size_of(case)
 
 
 def size_of(case: Case) -> tuple[float, float]:
@@ -98,13 +95,9 @@ def box_px(case: Case, numbers: Sequence[float], form: str) -> Box:
     Args:
         case: gives the size of its image.
         numbers: x, y of two opposite corners in a named format.
-        form: one of `FORMATS`.
+        form: one of `swath.segment.boxes.FORMATS`.
 
     Raises:
-        InputError: see `scale_of`.
+        InputError: see `size_of`.
     """
-    across, down = scale_of(case, form)
-    one_more = 1 if form == GRID else 0
-    x0, x1 = sorted((numbers[0], numbers[2]))
-    y0, y1 = sorted((numbers[1], numbers[3]))
-    return x0 * across, y0 * down, (x1 + one_more) * across, (y1 + one_more) * down
+    return boxes.to_px(numbers, form, *_size_where_needed(case, form))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swath.eval.cases import Case
-from swath.eval.metrics.box_formats import Box, box_px, format_of, numbers_said, size_of
+from swath.eval.metrics.box_formats import box_px, format_of, numbers_said, size_of
 from swath.eval.metrics.rules import threshold
 from swath.eval.scores import Prediction, Score
-from swath.eval.vrsbench.boxes import cells_in, cells_of
+from swath.segment.boxes import GRID, Box, cells_in, from_px
 
 LEVELS = (0.5, 0.7)
 
@@ -94,5 +94,4 @@ def _official_iou(case: Case, prediction: Prediction) -> float | str:
 
 
 def _cells(case: Case, box: Sequence[float]) -> list[int]:
-    width, height = size_of(case)
-    return cells_of([value / (height if i % 2 else width) for i, value in enumerate(box)])
+    return [int(cell) for cell in from_px(box, GRID, *size_of(case))]

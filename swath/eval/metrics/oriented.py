@@ -9,10 +9,11 @@ from collections.abc import Sequence
 import shapely
 
 from swath.eval.cases import Case
-from swath.eval.metrics.box_formats import GRID, box_px, format_of, numbers_said, scale_of
+from swath.eval.metrics.box_formats import box_px, format_of, numbers_said, scale_of
 from swath.eval.metrics.boxes import score_of_iou, totals_of_iou
 from swath.eval.metrics.rules import threshold
 from swath.eval.scores import Prediction, Score
+from swath.segment.boxes import GRID
 
 XY = tuple[float, float]
 

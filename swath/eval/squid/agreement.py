@@ -19,7 +19,7 @@ from statistics import fmean, median
 from typing import Any, Literal
 
 from swath.errors import InputError
-from swath.eval.rows import Row, json_lines, read_text
+from swath.segment.rows import Row, json_lines, read_text
 
 Kind = Literal["number", "yes/no", "name"]
 

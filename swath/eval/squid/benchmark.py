@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from swath.eval.cases import Case
-from swath.eval.rows import Row, once
 from swath.eval.squid.files import read_rows
 from swath.eval.squid.images import default_cache, image_of, name_of, size_px
 from swath.eval.squid.ranges import Range, derived_ranges, rules_in_order
 from swath.eval.squid.wording import TYPES, buffer_m, stated_gsd_m, unit_of
+from swath.segment.rows import Row, once
 
 GSD_SLACK = 1e-3
 """Relative: the column is a 32-bit float, which holds no 0.3."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from swath.errors import InputError
-from swath.eval.rows import Row, json_array, json_lines, read_text
+from swath.segment.rows import Row, json_array, json_lines, read_text
 
 HUB = "hf:"
 """What a folder's name begins with when it names a dataset that `datasets` loads: "hf:owner/name"."""

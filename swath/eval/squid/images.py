@@ -13,7 +13,7 @@ from typing import Any
 from PIL import Image, UnidentifiedImageError
 
 from swath.errors import InputError
-from swath.eval.rows import Row
+from swath.segment.rows import Row
 
 COLUMN = "image"
 

@@ -11,9 +11,9 @@ from typing import Any
 import shapely
 
 from swath.errors import InputError
-from swath.eval.rows import Row, read_text
-from swath.eval.vrsbench.boxes import cells_of, corners_px, official_text
-from swath.eval.vrsbench.lenient import loads
+from swath.segment.boxes import cells_of, corners_px, official_text
+from swath.segment.lenient import loads
+from swath.segment.rows import Row, read_text
 
 TASKS = ("caption", "ref", "vqa")
 CAPTION_QUESTION = "Describe the image in detail"

@@ -8,10 +8,10 @@ from typing import Any
 
 from swath.errors import InputError
 from swath.eval.cases import Case
-from swath.eval.rows import Row, json_array, once, shown
 from swath.eval.vrsbench.annotations import read_annotation, rows_of, write_detections
-from swath.eval.vrsbench.boxes import GRID, box_px, cells_in, corners_px
 from swath.raster.reader import open_raster
+from swath.segment.boxes import CELLS, box_px, cells_in, corners_px
+from swath.segment.rows import Row, json_array, once, shown
 
 IMAGES = "Images_val"
 ANNOTATIONS = ("Annotations_val", "Annotation_val")
@@ -196,8 +196,8 @@ def _corners(row: Row) -> list[float]:
 
 def _reference(row: Row) -> dict[str, Any]:
     cells = cells_in(row.text("ground_truth"))
-    if cells is None or max(cells) > GRID:
-        raise row.fault("ground_truth", f"is no box of four numbers from 0 to {GRID}")
+    if cells is None or max(cells) > CELLS:
+        raise row.fault("ground_truth", f"is no box of four numbers from 0 to {CELLS}")
     return {
         "official_box": cells,
         "box_format": "0-100-inclusive",  # of predictions that are texts

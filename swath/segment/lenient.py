@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from swath.eval.rows import parsed
+from swath.segment.rows import parsed
 
 # Possessive, and closed by the end of the text at the latest: a damaged file is given up in linear time.
 _STRING = r'"(?:[^"\\]|\\.)*+"?' + r"|'(?:[^'\\]|\\.)*+'?"
