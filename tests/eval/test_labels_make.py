@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,8 @@ from swath.errors import InputError
 from swath.eval.cases import Case, open_benchmark
 from swath.eval.labels.kinds import KINDS
 from swath.eval.labels.make import make
-from swath.eval.labels.wordings import read_wordings
+from swath.eval.labels.query import Query
+from swath.eval.labels.wordings import Wording, read_wordings
 from swath.eval.scores import Prediction, score
 
 LEGEND = {"0": "void", "1": "building", "2": "land", "3": "road", "4": "vegetation", "5": "water"}
@@ -191,3 +194,23 @@ def test_files_of_wordings_that_cannot_be_read_are_named(tmp_path: Path) -> None
     file.write_text('[types]\ncolour = ["What colour?"]\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"know a type colour\. Next: use percentage"):
         read_wordings(file)
+
+
+def test_numbers_are_written_as_they_are_measured(cases: list[Case]) -> None:
+    """A size or distance in the words is the one of the reference program, in hectares and in metres."""
+    for case in cases:
+        said = {float(number) for number in re.findall(r"([\d.]+) ha", case.question)}
+        done = {
+            float(number) / 1e4 for number in re.findall(r"(?:min|max|larger_than)_m2=([\d.e+]+)", case.program or "")
+        }
+        assert sorted(done) == pytest.approx(sorted(said)), case.question
+        said = {float(number) for number in re.findall(r"(\d+) ?m\b", case.question.removesuffix("(GSD: 0.5m)"))}
+        done = {float(number) for number in re.findall(r"max_distance_m=([\d.]+)", case.program or "")}
+        assert done == said, case.question
+
+
+@pytest.mark.parametrize(("size_m2", "words"), [(12.5, "12.5 square metres"), (100000.0, "100,000 square metres")])
+def test_square_metres_are_written_whole(size_m2: float, words: str) -> None:
+    query = Query("count", "building", min_m2=size_m2)
+    wording = Wording("Over {low.words}?", frozenset({"low"}))
+    assert read_wordings().phrase(wording, query, None, random.Random(1)) == f"Over {words}?"

@@ -119,7 +119,7 @@ class Wordings:
 def _size(size_m2: float | None) -> SimpleNamespace:
     if size_m2 is None:
         return SimpleNamespace()
-    ha, m2 = f"{size_m2 / 1e4:g}", f"{size_m2:,.0f}"
+    ha, m2 = f"{size_m2 / 1e4:g}", f"{size_m2:,.1f}".removesuffix(".0")
     return SimpleNamespace(ha=f"{ha} hectares", short_ha=f"{ha} ha", m2=f"{m2} m²", words=f"{m2} square metres")
 
 
