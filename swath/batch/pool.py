@@ -211,7 +211,7 @@ class _Pool:
 def _serve(pipe: Connection, work: Work) -> None:
     """What a process of the pool does until it is told to end, or whoever started it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # so that sandboxes and folders are cleared away
+    signal.signal(signal.SIGTERM, _leave)
 
     def once(key: str, compute: Callable[[], Any]) -> Any:
         pipe.send(("wants", key))
@@ -236,6 +236,14 @@ def _serve(pipe: Connection, work: Work) -> None:
             pipe.send(("idle",))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is leaving already
+
+
+def _leave(number: int, frame: Any) -> None:
+    """Unwind, so that sandboxes and folders are cleared away, once."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(1)
 
 
 def _broken(error: Exception) -> str:
