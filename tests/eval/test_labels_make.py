@@ -199,7 +199,7 @@ def test_files_of_wordings_that_cannot_be_read_are_named(tmp_path: Path) -> None
 def test_numbers_are_written_as_they_are_measured(cases: list[Case]) -> None:
     """A size or distance in the words is the one of the reference program, in hectares and in metres."""
     for case in cases:
-        said = {float(number) for number in re.findall(r"([\d.]+) ha", case.question)}
+        said = {float(number) for number in re.findall(r"([\d.]+) (?:ha|hectares)\b", case.question)}
         done = {
             float(number) / 1e4 for number in re.findall(r"(?:min|max|larger_than)_m2=([\d.e+]+)", case.program or "")
         }
