@@ -214,3 +214,12 @@ def test_square_metres_are_written_whole(size_m2: float, words: str) -> None:
     query = Query("count", "building", min_m2=size_m2)
     wording = Wording("Over {low.words}?", frozenset({"low"}))
     assert read_wordings().phrase(wording, query, None, random.Random(1)) == f"Over {words}?"
+
+
+def test_a_georeferenced_map_brings_its_own_pixel_size(village: Any, tmp_path: Path) -> None:
+    made = make(village.image.parent, village.legend, tmp_path / "out", per_image=12)
+    (first, *others) = open_benchmark("labels").cases(tmp_path / "out")
+    assert (made.cases, made.maps, len(others)) == (12, 1, 11)
+    assert first.options == {}
+    assert first.extras["gsd_m"] == 0.5
+    assert not any("GSD" in case.question for case in (first, *others))
