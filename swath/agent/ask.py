@@ -18,7 +18,7 @@ from swath.agent.sandbox import Limits, Sandbox
 from swath.trace.events import Listener
 from swath.types import Answer
 
-PATHS = ("labels", "legend", "aoi", "before", "after", "out")
+PATHS = ("labels", "legend", "aoi", "before", "after", "dsm", "dtm", "ndsm", "dem", "out")
 """Options that name one file or folder."""
 
 
@@ -70,7 +70,7 @@ def ask(
         limits: budgets of the program.
         listen: told of every graph step and tool call as it happens.
         options: the other fields of `swath.agent.desk.Request`: labels, legend, label_class, layers, aoi, segmenter,
-            bands, thresholds, gsd_m, out, keep.
+            bands, thresholds, gsd_m, dsm, dtm, ndsm, dem, vertical_accuracy_m, out, keep.
 
     Returns:
         The answer; `status` says whether it was answered, refused or failed.

@@ -17,6 +17,7 @@ from swath.agent.planner import Planner, Program, Scene, Turn
 from swath.agent.sandbox import Limits, Sandbox
 from swath.errors import Refused
 from swath.raster.grid import check_stated_size
+from swath.raster.heights import Heights, Surface, open_heights
 from swath.raster.reader import Raster, open_raster
 from swath.segment.aoi import Area, area_of_interest
 from swath.segment.dates import open_two_dates
@@ -51,6 +52,11 @@ class Request:
         bands: band roles to 1-based indices.
         thresholds: index thresholds ("NDWI" to 0.1).
         gsd_m: ground size of a pixel in metres; wins over the file's.
+        dsm: heights of the first surface.
+        dtm: heights of bare earth.
+        ndsm: heights above ground.
+        dem: heights of the terrain.
+        vertical_accuracy_m: within how many metres heights are right.
         planner: name of a planner, or "auto".
         model: name of a language model.
         base_url: address of the server that has it.
@@ -75,6 +81,11 @@ class Request:
     bands: Mapping[str, int] = field(default_factory=dict)
     thresholds: Mapping[str, float] = field(default_factory=dict)
     gsd_m: float | None = None
+    dsm: Path | None = None
+    dtm: Path | None = None
+    ndsm: Path | None = None
+    dem: Path | None = None
+    vertical_accuracy_m: float | None = None
     planner: str = "auto"
     model: str | None = None
     base_url: str | None = None
@@ -145,7 +156,7 @@ class Desk:
                 "Next: give its amplitude or intensity as a real-valued raster."
             )
         self.backend = _source_of_classes(request, raster)
-        site = Site(raster, self.backend, _valid(raster, self.backend))
+        site = Site(raster, self.backend, _valid(raster, self.backend), heights=heights_of(request, raster))
         if request.aoi is not None:
             site = clipped(site, area_of_interest(request.aoi, raster, id_field=request.zone_field, only=request.zone))
         self.site = site
@@ -184,7 +195,7 @@ class Desk:
         whole = self.raster or site.raster
         self.raster = _stated(whole, gsd_m)
         raster = self.raster if site.raster is whole else _stated(site.raster, gsd_m)
-        self.site = Site(raster, site.backend, site.valid, clip=site.clip)
+        self.site = Site(raster, site.backend, site.valid, clip=site.clip, heights=heights_of(self.request, raster))
         return None
 
 
@@ -212,7 +223,20 @@ def clipped(site: Site, area: Area) -> Site:
     if not inside.any():
         raise Refused(f"No pixel in {area.name} is valid in {site.raster.path.name}: all are nodata, masked or void.")
     clip = Clip(area.name, site.valid & ~inside, area.remarks(site.valid))
-    return Site(site.raster, site.backend, inside, clip=clip)
+    return Site(site.raster, site.backend, inside, clip=clip, heights=site.heights)
+
+
+def heights_of(request: Request, raster: Raster) -> Heights | None:
+    """The rasters of heights of a request on an image's grid, None where it names none.
+
+    Raises:
+        InputError: one of them cannot be used with this image.
+    """
+    named: dict[Surface, Path | None] = {
+        "dsm": request.dsm, "dtm": request.dtm, "ndsm": request.ndsm, "dem": request.dem
+    }  # fmt: skip
+    files = {surface: path for surface, path in named.items() if path is not None}
+    return open_heights(files, raster, request.vertical_accuracy_m)
 
 
 def _source_of_classes(request: Request, raster: Raster) -> Backend:

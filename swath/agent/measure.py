@@ -76,6 +76,9 @@ def _nudges(site: Site) -> Iterator[tuple[str, Nudge]]:
     if "outline" in site.doubts:
         yield "outline", Nudge(outline=-1)
         yield "outline", Nudge(outline=1)
+    for doubt in sorted({"vertical accuracy", "sampling"} & site.doubts):
+        yield doubt, Nudge(height=-1)
+        yield doubt, Nudge(height=1)
     if "segmentation" in site.doubts:
         yield "segmentation", Nudge(threshold=-1)
         yield "segmentation", Nudge(threshold=1)

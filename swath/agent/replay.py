@@ -18,7 +18,7 @@ import shapely
 
 from swath.agent.answer import build
 from swath.agent.ask import GivenProgram, process_sandbox
-from swath.agent.desk import Desk, Request
+from swath.agent.desk import Desk, Request, heights_of
 from swath.agent.execution import Execution
 from swath.agent.geojson import write_geojson
 from swath.agent.measure import measure
@@ -147,7 +147,8 @@ def _open(desk: Desk, run: Run, *, resegment: bool) -> None:
         raster = open_raster(request.image, gsd_m=request.gsd_m, bands=dict(request.bands) or None)
         backend = RecordedBackend(run, raster.shape)
         desk.raster, desk.backend = raster, backend
-        desk.site = Site(raster, backend, backend.known(), clip=backend.clip())
+        heights = heights_of(request, raster)
+        desk.site = Site(raster, backend, backend.known(), clip=backend.clip(), heights=heights)
     _check_image(desk, run)
     stated = (run.record["image"]["grid"] or {}).get("stated_gsd_m")
     if stated is not None and desk.request.gsd_m is None:

@@ -18,7 +18,7 @@ from swath.batch.zones import zone_rows
 from swath.errors import InputError
 from swath.segment.registry import AUTO, backend_names
 
-FILES = ("labels", "legend", "aoi", "before", "after")
+FILES = ("labels", "legend", "aoi", "before", "after", "dsm", "dtm", "ndsm", "dem")
 """Options that name one file."""
 STEM = "{stem}"
 """Stands for an image's name without its ending in the options that name files, layers included."""

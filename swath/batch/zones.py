@@ -67,7 +67,7 @@ class _Zones:
 
     def __post_init__(self) -> None:
         self.backend = Remembered(self.whole.backend)
-        self.whole = Site(self.whole.raster, self.backend, self.whole.valid)
+        self.whole = Site(self.whole.raster, self.backend, self.whole.valid, heights=self.whole.heights)
 
     def row(self, zone: str, area: Area | str) -> Row:
         """The row of one zone."""

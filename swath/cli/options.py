@@ -79,10 +79,19 @@ PLANNER_OPTIONS = (
     click.option("--look", is_flag=True, help="Let a vision model judge what cannot be measured; answers say so."),
     click.option("--agree", is_flag=True, help="Plan in two unlike ways; answer only where both measure the same."),
 )
+HEIGHT_OPTIONS = (
+    click.option("--dsm", type=FILE, help="Heights of the first surface: roofs, crowns."),
+    click.option("--dtm", type=FILE, help="Heights of bare earth."),
+    click.option("--ndsm", type=FILE, help="Heights above ground; by default --dsm minus --dtm."),
+    click.option("--dem", type=FILE, help="Heights of the terrain; by default --dtm."),
+    click.option("--vertical-accuracy", "vertical_accuracy_m", type=float, metavar="METRES",
+                 help="Within how many metres heights are right; sets their interval."),
+)  # fmt: skip
 PLACE_OPTIONS = (
     click.option("--before", type=FILE, help="Labels or image of an earlier date, with --after."),
     click.option("--after", type=FILE, help="Labels or image of a later date, with --before."),
     click.option("--aoi", type=FILE, help="Vector file; only what lies inside is measured."),
+    *HEIGHT_OPTIONS,
     click.option("--out", type=FILE, default=Path("runs"), show_default=True, help="Parent of the run folders."),
 )
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import Refused
+from swath.raster.heights import Heights
 from swath.raster.reader import Raster
 from swath.segment.protocol import Backend, Segmentation
 from swath.tools.clip import Clip
@@ -31,6 +32,7 @@ class Nudge:
         proximity_px: -1 or +1 pixel on every distance.
         outline: -1 takes outlines as short, +1 as long as the true ones may be.
         threshold: -1 takes the strict, +1 the lax threshold of every segmenter that gives scores.
+        height: -1 takes heights as low, +1 as high as they may be.
     """
 
     boundary: int = 0
@@ -38,6 +40,7 @@ class Nudge:
     proximity_px: int = 0
     outline: int = 0
     threshold: int = 0
+    height: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,10 @@ class Site:
         valid: (rows, columns) bool: valid pixels inside the area of interest, where the source says anything.
         nudge: the doubt under which this run measures.
         clip: the area of interest that `valid` was clipped to, None without one.
+        heights: the rasters of heights that were given with the image, None without one.
         warnings: sentences that tools add for people, each once.
-        doubts: names of the doubts that touched a measurement: "boundary", "proximity", "outline", "segmentation".
+        doubts: names of the doubts that touched a measurement: "boundary", "proximity", "outline", "segmentation",
+            "vertical accuracy", "sampling".
         measured_classes: the sets of classes whose outlines were measured.
     """
 
@@ -60,6 +65,7 @@ class Site:
     valid: BoolImage
     nudge: Nudge = Nudge()
     clip: Clip | None = None
+    heights: Heights | None = None
     warnings: dict[str, None] = field(default_factory=dict)
     doubts: set[str] = field(default_factory=set)
     measured_classes: set[frozenset[str]] = field(default_factory=set)
