@@ -1,4 +1,4 @@
-"""Classes that somebody drew or mapped: a class raster or a vector file, and further layers of one class each."""
+"""Classes that somebody drew or mapped: a class raster, vector file or annotations, and layers of one class each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from swath.errors import InputError, Refused
 from swath.raster.reader import Raster
+from swath.segment.annotated.reading import annotated_classes, reader_of
 from swath.segment.class_raster import ClassRaster, read_class_raster, read_layer_raster
 from swath.segment.legend import clean_name
 from swath.segment.protocol import BoolImage, Segmentation, SegmentOptions, unknown_class
@@ -98,6 +99,11 @@ def _read_labels(raster: Raster, options: SegmentOptions) -> ClassRaster | Vecto
     path = options.labels
     if path is None:
         return None
+    annotated = reader_of(path)
+    if annotated is not None:
+        if options.legend is not None:
+            raise InputError(f"{path.name} names its classes itself. Next: leave --legend out.")
+        return annotated_classes(path, annotated, raster, single=options.label_class)
     if is_vector(path):
         return read_vector(path, raster, single=options.label_class, legend=options.legend)
     if options.label_class is not None:
@@ -109,4 +115,7 @@ def _read_labels(raster: Raster, options: SegmentOptions) -> ClassRaster | Vecto
 
 
 def _read_layer(path: Path, name: str, raster: Raster) -> ClassRaster | VectorClasses:
+    annotated = reader_of(path)
+    if annotated is not None:
+        return annotated_classes(path, annotated, raster, single=name)
     return read_vector(path, raster, single=name) if is_vector(path) else read_layer_raster(path, name, raster)

@@ -12,8 +12,8 @@ import pytest
 import swath
 from swath.errors import InputError
 from swath.eval.cases import Case, open_benchmark
-from swath.eval.vrsbench.annotations import class_name
 from swath.eval.vrsbench.benchmark import TYPES
+from swath.segment.annotated.objects import class_name
 from swath.segment.boxes import box_px, cells_in, cells_of, corners_px, official_text
 from swath.segment.lenient import loads
 from swath.testing.benchmarks.vrsbench import COURSE, HARBOUR, OBJECTS, OFFICIAL_BOXES, write_vrsbench

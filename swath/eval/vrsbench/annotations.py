@@ -10,27 +10,13 @@ from typing import Any
 
 import shapely
 
-from swath.errors import InputError
+from swath.segment.annotated.objects import class_name
+from swath.segment.annotated.vrsbench import read_annotation
 from swath.segment.boxes import cells_of, corners_px, official_text
-from swath.segment.lenient import loads
-from swath.segment.rows import Row, read_text
+from swath.segment.rows import Row
 
 TASKS = ("caption", "ref", "vqa")
 CAPTION_QUESTION = "Describe the image in detail"
-SPELLINGS = {"golffield": "golf field", "trainstation": "train station"}
-"""Class names that the data set writes as one word."""
-
-
-def read_annotation(file: Path) -> Row:
-    """One image's annotations.
-
-    Raises:
-        InputError: the file cannot be read, or is no JSON object even when read leniently.
-    """
-    found = loads(read_text(file), file)
-    if not isinstance(found, dict):
-        raise InputError(f"{file} holds no JSON object. Next: fetch the file anew.")
-    return Row(file, "", found)
 
 
 def rows_of(folder: Path, task: str) -> Iterator[Row]:
@@ -86,12 +72,6 @@ def _questions(annotation: Row) -> Iterator[Row]:
             "type": item.text("type"),
         }
         yield Row(item.file, item.place, values)
-
-
-def class_name(raw: str) -> str:
-    """A class of the data set in words: "golffield" is "golf field", "storage-tank" is "storage tank"."""
-    plain = raw.strip().lower()
-    return SPELLINGS.get(plain, plain.replace("-", " "))
 
 
 def write_detections(annotation: Row, width: int, height: int, file: Path) -> bool:

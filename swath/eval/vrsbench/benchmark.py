@@ -8,8 +8,9 @@ from typing import Any
 
 from swath.errors import InputError
 from swath.eval.cases import Case
-from swath.eval.vrsbench.annotations import read_annotation, rows_of, write_detections
+from swath.eval.vrsbench.annotations import rows_of, write_detections
 from swath.raster.reader import open_raster
+from swath.segment.annotated.vrsbench import corners_of, read_annotation
 from swath.segment.boxes import CELLS, box_px, cells_in, corners_px
 from swath.segment.rows import Row, json_array, once, shown
 
@@ -148,7 +149,7 @@ class Referring:
         files = Folder(folder, "VRSBench_EVAL_referring.json", cache)
         for name, row in files.rows("ref"):
             size = files.size(files.image(row))
-            truth, extras = self._truth(_corners(row), *size), _reference(row) | {"size_px": list(size)}
+            truth, extras = self._truth(corners_of(row), *size), _reference(row) | {"size_px": list(size)}
             yield files.case(row, id=name, truth=truth, type="ref", metrics=self.metrics, extras=extras)
 
     def _truth(self, corners: list[float], width: int, height: int) -> list[float]:
@@ -185,13 +186,6 @@ class Vqa:
             truth, extras = row.text("ground_truth"), {"raw_type": raw}
             metrics = ("vqa:official", "vqa:strict")
             yield files.case(row, id=name, truth=truth, type=TYPES[raw], metrics=metrics, extras=extras)
-
-
-def _corners(row: Row) -> list[float]:
-    corners = row.numbers("obj_corner", 8)
-    if not all(abs(value) < 10 for value in corners):
-        raise row.fault("obj_corner", "is not given in fractions of the image's width and height")
-    return corners
 
 
 def _reference(row: Row) -> dict[str, Any]:

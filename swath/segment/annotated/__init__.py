@@ -1,0 +1,1 @@
+"""Annotation files of data sets: DOTA text files, VRSBench annotations, COCO JSON."""
