@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 
 from swath.agent.offline import OfflinePlanner
 from swath.agent.planner import Scene
 from swath.errors import Refused
+from swath.segment.dates import DATES
 
 SCENE = Scene(
     classes=(
@@ -26,6 +29,13 @@ SCENE = Scene(
     bands=(),
     segmenter="labels",
 )
+BOTH_DATES = replace(SCENE, classes=tuple(f"{name} {date}" for date in DATES for name in SCENE.classes))
+ABOUT_DATES = """With `--before FILE --after FILE` every class is known at both dates. Things named one by one are
+objects: a new building is one of the later date that shares no pixel with a building of the earlier one. Anything else
+is an area: vegetation that is lost is what is vegetation before and not after. Of two years in the question the earlier
+is "before"; a class without a date is that of "after", and a note says so.
+
+"""
 HEAD = """# Questions
 
 What the offline planner understands, by example. Below each heading: a question as one may type it, and what is
@@ -145,6 +155,32 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "植被比水体多吗？",
     ),
 }
+TWO_DATES = (
+    "How much vegetation was lost, in hectares?",
+    "How much vegetation is unchanged?",
+    "By how many hectares did the farmland shrink between 2015 and 2023?",
+    "By what percentage did the water area increase?",
+    "What percentage of the 2019 farmland is gone?",
+    "What is the net change in vegetation area, in hectares?",
+    "How many new buildings are larger than 50 m2?",
+    "How many buildings within 20 m of a road were demolished?",
+    "what percentage of the buildings were demolished?",
+    "How many buildings are still standing?",
+    "how many more buildings are there now than before?",
+    "how much farmland was converted to buildings, in m2?",
+    "What became of the vegetation?",
+    "What did the new buildings replace?",
+    "Which class grew the most?",
+    "Did the water area increase?",
+    "Did the vegetation shrink by more than 10 %?",
+    "What percentage of the image has changed?",
+    "How much water was there before?",
+    "How many buildings are there?",
+)
+REFUSALS_OF_TWO_DATES = (
+    "How much farmland was there in 2015?",
+    "What changed?",
+)
 REFUSALS = (
     "Will the forest grow next year?",
     "Who owns the largest building?",
@@ -178,17 +214,17 @@ TAIL = """## Choices that the words leave open
 """
 
 
-def measured(question: str) -> str:
+def measured(question: str, scene: Scene = SCENE) -> str:
     """What is measured for a question, with what the person is told of the reading."""
-    program = OfflinePlanner().plan(question, SCENE, None)
+    program = OfflinePlanner().plan(question, scene, None)
     notes = " ".join(program.notes)
     return f"{program.reading}" + (f" ({notes})" if notes else "")
 
 
-def refusal(question: str) -> str:
+def refusal(question: str, scene: Scene = SCENE) -> str:
     """The sentence with which a question is refused."""
     try:
-        OfflinePlanner().plan(question, SCENE, None)
+        OfflinePlanner().plan(question, scene, None)
     except Refused as refused:
         return str(refused)
     raise ValueError(f"{question!r} is answered.")
@@ -198,11 +234,19 @@ def page() -> str:
     """The whole page."""
     parts = [HEAD.format(classes=", ".join(SCENE.classes))]
     for heading, questions in SECTIONS.items():
-        rows = [f"| {question} | {measured(question)} |" for question in questions]
-        parts.append(f"## {heading}\n\n| question | what is measured |\n| --- | --- |\n" + "\n".join(rows) + "\n")
-    rows = [f"| {question} | {refusal(question)} |" for question in REFUSALS]
-    parts.append("## Refused\n\n| question | answer |\n| --- | --- |\n" + "\n".join(rows) + "\n")
+        parts.append(table(heading, "what is measured", {question: measured(question) for question in questions}))
+    changes = {question: measured(question, BOTH_DATES) for question in TWO_DATES}
+    parts.append(table("Two dates", "what is measured", changes, ABOUT_DATES))
+    refused = {question: refusal(question, BOTH_DATES) for question in REFUSALS_OF_TWO_DATES}
+    refused |= {question: refusal(question) for question in REFUSALS}
+    parts.append(table("Refused", "answer", refused))
     return "\n".join([*parts, TAIL])
+
+
+def table(heading: str, column: str, rows: Mapping[str, str], about: str = "") -> str:
+    """One section: a heading, a paragraph about it, questions and what comes of them."""
+    lines = [f"| {question} | {outcome} |" for question, outcome in rows.items()]
+    return f"## {heading}\n\n{about}| question | {column} |\n| --- | --- |\n" + "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

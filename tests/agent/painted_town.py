@@ -211,7 +211,8 @@ class Town:
 
     def truth(self, reference: str) -> Any:
         """The value of a reference."""
-        return eval(reference, {**self.truths.names(), "__builtins__": {"sum": sum, "int": int, "abs": abs}})
+        builtins = {"sum": sum, "int": int, "abs": abs, "max": max}
+        return eval(reference, {**self.truths.names(), "__builtins__": builtins})
 
     def run(self, source: str) -> dict[str, Any]:
         """What a program replies: value, kind, unit, objects."""

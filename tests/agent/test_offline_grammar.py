@@ -6,6 +6,7 @@ import random
 from collections import defaultdict
 
 import pytest
+from changed_town import SCENE as BOTH_DATES
 from painted_town import SCENE
 
 from swath.agent.offline import OfflinePlanner, grammar, languages, lexicon
@@ -23,9 +24,9 @@ INTERNAL = {"PLUSDE", "MOINSDE", "ZWHATIS", "NOISE", "BYAREA", "BYNUMBER", "ATSI
 """Terminals of the lexicons that are turned into others, or taken off, before the parse."""
 
 
-def words_by_terminal() -> dict[str, list[str]]:
+def words_by_terminal(*, two_dates: bool) -> dict[str, list[str]]:
     words = defaultdict(list, SAMPLES)
-    for phrase, entry in lexicon.lexicon("en").entries.items():
+    for phrase, entry in lexicon.lexicon("en", two_dates=two_dates).entries.items():
         if entry.kind not in SAMPLES:
             words[entry.kind].append(" ".join(phrase))
     return words
@@ -34,9 +35,9 @@ def words_by_terminal() -> dict[str, list[str]]:
 class Sentences:
     """Draws sentences from the grammar's own rules, shallow ones once it is deep enough."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, two_dates: bool = False) -> None:
         self.random = random.Random(seed)
-        self.words = words_by_terminal()
+        self.words = words_by_terminal(two_dates=two_dates)
         self.rules = defaultdict(list)
         for rule in grammar.parser().rules:
             if all(not symbol.is_term or symbol.name in self.words for symbol in rule.expansion):
@@ -61,14 +62,15 @@ class Sentences:
         return words
 
 
+@pytest.mark.parametrize("scene", [SCENE, BOTH_DATES], ids=["one date", "two dates"])
 @pytest.mark.parametrize("seed", range(4))
-def test_sentences_drawn_from_the_grammar_are_planned_or_refused(seed):
-    sentences, planner = Sentences(seed), OfflinePlanner()
+def test_sentences_drawn_from_the_grammar_are_planned_or_refused(seed, scene):
+    sentences, planner = Sentences(seed, two_dates=scene is BOTH_DATES), OfflinePlanner()
     planned = 0
     for _ in range(150):
         question = " ".join(sentences.draw("start", sentences.random.randint(2, 6)))
         try:
-            compile(planner.plan(question, SCENE, None).source, question, "exec")
+            compile(planner.plan(question, scene, None).source, question, "exec")
         except Refused:
             continue
         planned += 1
@@ -119,7 +121,8 @@ def test_every_word_leads_into_the_grammar(language):
 
 def test_every_terminal_of_the_grammar_has_words():
     terminals = {symbol.name for rule in grammar.parser().rules for symbol in rule.expansion if symbol.is_term}
-    kinds = {entry.kind for language in languages.LANGUAGES for entry in lexicon.lexicon(language).entries.values()}
+    entries = [lexicon.lexicon(language, two_dates=True).entries for language in languages.LANGUAGES]
+    kinds = {entry.kind for phrases in entries for entry in phrases.values()}
     assert terminals - kinds - set(SAMPLES) == set()
 
 

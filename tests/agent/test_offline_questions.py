@@ -10,6 +10,7 @@ import pytest
 from painted_town import SCENE, Town, build_town
 
 from swath.agent.offline import OfflinePlanner
+from swath.agent.planner import Scene
 from swath.errors import Refused
 
 QUESTIONS = [
@@ -24,10 +25,10 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Town:
     return build_town(tmp_path_factory.mktemp("town"))
 
 
-def outcome(question: dict[str, Any], town: Town) -> str:
+def outcome(question: dict[str, Any], town: Town, scene: Scene = SCENE) -> str:
     """ "right", "wrong: ..." or "refused: ..."."""
     try:
-        program = PLANNER.plan(question["question"], SCENE, None)
+        program = PLANNER.plan(question["question"], scene, None)
     except Refused as refusal:
         return "right" if question["reference"] is None else f"refused: {refusal}"
     if question["reference"] is None:

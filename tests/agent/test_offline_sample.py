@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from changed_town import build_changed_town
 from painted_town import Town, build_town
 
 import swath
@@ -52,6 +53,11 @@ def examples() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> Town:
+    return build_changed_town(tmp_path_factory.mktemp("changed_examples"))
+
+
+@pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Town:
     return build_town(tmp_path_factory.mktemp("examples"))
 
@@ -66,3 +72,9 @@ def test_every_example_is_measured(examples, town):
         for question in questions:
             reply = town.run(OfflinePlanner().plan(question, examples.SCENE, None).source)
             assert reply["value"] is not None, question
+
+
+def test_every_example_of_two_dates_is_measured(examples, changed):
+    for question in examples.TWO_DATES:
+        reply = changed.run(OfflinePlanner().plan(question, examples.BOTH_DATES, None).source)
+        assert reply["value"] is not None, question

@@ -217,8 +217,9 @@ def amount_at(words: Sequence[Word], at: int) -> tuple[Quantity, int] | None:
         return _one_unit(words, at)
     value, length, fraction = number
     for between in _links(words, at + length, fraction):
-        unit = unit_at(words, at + length + between)
-        if unit:
+        after = at + length + between
+        unit = unit_at(words, after)
+        if unit and "," not in words[after].mark:  # "since 2015, ha" is no area
             return Quantity(value, unit[0]), length + between + unit[1]
     return Quantity(value, None, fraction), length
 

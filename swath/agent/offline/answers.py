@@ -9,13 +9,13 @@ from typing import Any
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline.asks import Bare, ChoiceAsked, Dominant, Parsed, SideAsked
-from swath.agent.offline.claims import ClaimReader
+from swath.agent.offline.changes import ChangeReader
 from swath.agent.offline.measures import Others, operands_in
 from swath.agent.offline.things import has, piece, things, values
 from swath.agent.offline.unsettled import Unsettled
 
 
-class AnswerReader(ClaimReader):
+class AnswerReader(ChangeReader):
     """Choices, lists, and the question as a whole."""
 
     def start(self, children: list[Any]) -> Parsed:
@@ -96,6 +96,6 @@ class AnswerReader(ClaimReader):
 
 def _nearest_of(operands: Sequence[Any], target: Any) -> ChoiceAsked:
     """A choice by distance; only things have one."""
-    if not all(isinstance(operand, m.Thing) for operand in (*operands, target)):
+    if len(operands) < 2 or not all(isinstance(operand, m.Thing) for operand in (*operands, target)):
         raise Unsettled("It compares distances of something that has no place.")
     return ChoiceAsked(tuple(m.Distance(thing, target) for thing in operands), most=False, more=False)

@@ -111,7 +111,7 @@ def _says_nothing(pieces: Sequence[Piece], at: int, before: str, after: str) -> 
     if piece.kind == "THEY":  # "their nearest road"
         return after == "NEAREST"
     if piece.kind == "WHICH":  # "what do they add up to"
-        return after == "DO"
+        return after == "DO" and at + 2 < len(pieces) and pieces[at + 2].kind == "THEY"
     if piece.kind == "BECAUSE":
         return at > 0 and pieces[at - 1].kind in (FOREIGN, UNKNOWN)
     if piece.kind == "PERCENT":  # "proportion (%)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from swath.agent.offline import meaning as m
 
@@ -41,11 +41,15 @@ class SideAsked:
     most: bool
 
 
+EVERYWHERE = m.Thing(everything=True)
+
+
 @dataclass(frozen=True)
 class Dominant:
-    """The class that covers most, or least."""
+    """The class that covers most, or least; `within` is where."""
 
     most: bool
+    within: m.Thing = EVERYWHERE
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,43 @@ class WhereAsked:
 
     thing: m.Thing
     conditions: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class GrewAsked:
+    """How much, or whether, something grew between two dates.
+
+    Attributes:
+        operand: a thing or a measure.
+        direction: "up", "down", or "net" for a difference with its sign.
+        percent: whether it is asked as a percentage of what there was.
+        points: whether it is asked in percentage points of the image.
+        claim: whether yes or no is asked.
+        either: whether it is asked if it grew or shrank.
+    """
+
+    operand: Any
+    direction: Literal["up", "down", "net"]
+    percent: bool = False
+    points: bool = False
+    claim: bool = False
+    either: bool = False
+
+
+@dataclass(frozen=True)
+class GrewMost:
+    """Which class grew or shrank most, or had most `changed` ("lost", "gained", "kept")."""
+
+    direction: Literal["up", "down", "net", ""]
+    changed: str = ""
+
+
+@dataclass(frozen=True)
+class TurnedAsked:
+    """Which class most of a thing turned into; which it was before, where `back`."""
+
+    thing: m.Thing
+    back: bool
 
 
 @dataclass(frozen=True)

@@ -52,13 +52,23 @@ def _phrase(text: str) -> tuple[str, ...]:
 
 
 @cache
-def lexicon(language: str) -> Lexicon:
-    """The lexicon of "en", "fr", "es" or "zh".
+def lexicon(language: str, *, two_dates: bool = False) -> Lexicon:
+    """The lexicon of "en", "fr", "es" or "zh"; for two dates with `lexicon_en_dates.txt`, whose words come first.
 
     Raises:
         ValueError: a phrase is listed under two terminals.
     """
-    text = resources.files("swath.agent.offline").joinpath(f"lexicon_{language}.txt").read_text(encoding="utf-8")
+    entries = _entries(language)
+    if two_dates and language == "en":
+        entries = {**entries, **_entries("en_dates")}
+    longest: dict[str, int] = {}
+    for words in entries:
+        longest[words[0]] = max(longest.get(words[0], 0), len(words))
+    return Lexicon(entries, longest, frozenset(word for words in entries for word in words), language)
+
+
+def _entries(name: str) -> dict[tuple[str, ...], Entry]:
+    text = resources.files("swath.agent.offline").joinpath(f"lexicon_{name}.txt").read_text(encoding="utf-8")
     entries: dict[tuple[str, ...], Entry] = {}
     entry = Entry(NOISE)
     for line in text.splitlines():
@@ -71,7 +81,4 @@ def lexicon(language: str) -> Lexicon:
         for phrase in filter(None, (part.strip() for part in line.split(","))):
             if entries.setdefault(_phrase(phrase), entry) != entry:
                 raise ValueError(f"{phrase!r} is listed under {entries[_phrase(phrase)].kind} and under {entry.kind}.")
-    longest: dict[str, int] = {}
-    for words in entries:
-        longest[words[0]] = max(longest.get(words[0], 0), len(words))
-    return Lexicon(entries, longest, frozenset(word for words in entries for word in words), language)
+    return entries

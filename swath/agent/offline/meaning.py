@@ -82,6 +82,36 @@ class Touching:
 
 
 @dataclass(frozen=True)
+class Overlapping:
+    """Regions that share a pixel with the target, or that share none where `absent`."""
+
+    target: Thing
+    absent: bool = False
+
+
+@dataclass(frozen=True)
+class Dated:
+    """What there is at one of two dates, "before" or "after"."""
+
+    date: str
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What of a thing was "lost", "gained" or "kept" between two dates; "changed" of the whole image."""
+
+    how: str
+
+
+@dataclass(frozen=True)
+class Turned:
+    """What of a thing has other classes after; before, where `back`."""
+
+    classes: tuple[ClassWord, ...]
+    back: bool = False
+
+
+@dataclass(frozen=True)
 class Inside:
     """What lies in another thing."""
 
@@ -104,9 +134,10 @@ class Not:
 
 @dataclass(frozen=True)
 class EitherOf:
-    """What fulfils at least one of several lists of steps."""
+    """What fulfils at least one of several lists of steps; `said` is that in fewer words."""
 
     options: tuple[tuple[Step, ...], ...]
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -118,7 +149,9 @@ class Pick:
     target: Thing | None = None
 
 
-Step: TypeAlias = "Size | Near | Touching | Inside | InPart | Not | EitherOf | Pick"
+Step: TypeAlias = (
+    "Size | Near | Touching | Overlapping | Inside | InPart | Not | EitherOf | Pick | Dated | Changed | Turned"
+)
 
 
 @dataclass(frozen=True)
@@ -131,6 +164,7 @@ class Thing:
         inverted: everything but these classes.
         everything: the whole image.
         without: classes taken off.
+        also: classes that it has to have as well, at the other of two dates.
         areal: whether its area was named ("water area").
         regions: whether it was named one by one ("regions", "ponds").
         pronoun: stands for a thing named elsewhere: "they" for the one named before, with all that was said of it;
@@ -144,6 +178,7 @@ class Thing:
     inverted: bool = False
     everything: bool = False
     without: tuple[ClassWord, ...] = ()
+    also: tuple[ClassWord, ...] = ()
     areal: bool = False
     regions: bool = False
     pronoun: Literal["", "they", "elided", "same", "shore", "area"] = ""
@@ -256,6 +291,15 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Growth:
+    """Percent by which a measure grew from one date to another; by which it shrank, where `down`."""
+
+    after: Measure
+    before: Measure
+    down: bool = False
+
+
+@dataclass(frozen=True)
 class Times:
     """A measure taken a number of times."""
 
@@ -265,7 +309,7 @@ class Times:
 
 Measure: TypeAlias = (
     "Count | Area | Share | AreaStatistic | Perimeter | Distance | Density | Power | ImageFact | Ratio | "
-    "Difference | Times"
+    "Difference | Growth | Times"
 )
 
 
@@ -325,16 +369,28 @@ class Fragmentation:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which of several is largest (or smallest): names and what is measured of each."""
+    """Which of several is largest (or smallest).
+
+    Attributes:
+        names: of each.
+        measures: what is measured of each.
+        most: whether the largest is asked.
+        some: whether none of them is the answer where no measure is above 0.
+        said: what is asked, where the measures would take long to say.
+    """
 
     names: tuple[str, ...]
     measures: tuple[Measure, ...]
     most: bool = True
+    some: bool = False
+    said: str = ""
 
 
 @dataclass(frozen=True)
 class PresentClasses:
-    """Which classes occur."""
+    """Which classes occur; of two dates at one, where it is said."""
+
+    date: str = ""
 
 
 @dataclass(frozen=True)

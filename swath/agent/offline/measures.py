@@ -10,7 +10,7 @@ from typing import Any, Literal
 from lark import Token
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline.asks import AreaOrNumber, DensityAsked, Per, RatioAsked, ShareAsked
+from swath.agent.offline.asks import AreaOrNumber, DensityAsked, GrewAsked, Per, RatioAsked, ShareAsked
 from swath.agent.offline.steps import StepReader
 from swath.agent.offline.things import AREA, ELIDED, EVERYTHING, SAME, THEY, has, steps, things, values
 from swath.agent.offline.unsettled import Unsettled
@@ -246,7 +246,7 @@ def _per(children: Sequence[Any]) -> str | None:
 
 MEASURES = (
     m.Count, m.Area, m.Share, m.AreaStatistic, m.Perimeter, m.Distance, m.Density, m.Power, m.ImageFact, m.Ratio,
-    m.Difference, m.Times, ShareAsked, RatioAsked, DensityAsked, AreaOrNumber,
+    m.Difference, m.Growth, m.Times, GrewAsked, ShareAsked, RatioAsked, DensityAsked, AreaOrNumber,
 )  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from swath.agent.offline import asks as a
 from swath.agent.offline import meaning as m
 from swath.agent.offline.steps import Risk
-from swath.agent.offline.things import THEY, Assumption, Context, Filter, Restated, Vague, Where
-from swath.agent.offline.trees import STEPS, all_things_in, before_pick, parts_in, rebuilt, things_in
+from swath.agent.offline.things import THEY, Assumption, Context, Filter, Restated, Span, Vague, Where
+from swath.agent.offline.trees import OF_DATES, STEPS, all_things_in, before_pick, parts_in, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
@@ -128,6 +128,10 @@ class Namer:
         if isinstance(named, Restated):
             sizes = named.thing.steps
             return self._applied(core, lambda thing: before_pick(thing, *sizes), named.thing.classes, targets=True)
+        if isinstance(named, m.Dated):
+            return self._at_date(core, named)
+        if isinstance(named, Span):
+            _check_span(core, named)
         if isinstance(named, Where):
             return self._applied(core, lambda thing: before_pick(thing, *named.steps), None, targets=False)
         if isinstance(named, m.InPart):
@@ -135,6 +139,16 @@ class Namer:
         if isinstance(named, Assumption):
             return self._assumed(core, named)
         return core
+
+    def _at_date(self, core: Any, date: m.Dated) -> Any:
+        """A date said before or after the question, for everything whose own date is not said."""
+
+        def changed(thing: m.Thing) -> m.Thing:
+            return thing if any(isinstance(step, OF_DATES) for step in thing.steps) else before_pick(thing, date)
+
+        if isinstance(core, m.PresentClasses):
+            return replace(core, date=date.date)
+        return self._applied(core, changed, None, targets=False)
 
     def _applied(
         self,
@@ -188,6 +202,13 @@ class Namer:
         if not any(isinstance(part, m.Power) for part in parts_in(core)):
             raise Unsettled("It gives constants of solar power, but asks for something else.")
         return rebuilt(core, changed)
+
+
+def _check_span(core: Any, span: Span) -> None:
+    """Both dates, or the earlier one, are named beside a change and beside nothing else."""
+    changes = any(isinstance(part, (*OF_DATES, a.GrewAsked, a.GrewMost, a.TurnedAsked)) for part in parts_in(core))
+    if not changes or len(set(span.dates)) < len(span.dates) or span.dates == ("after",):
+        raise Unsettled("It names dates, but not what is to be compared between them.")
 
 
 def _settled_subject(thing: m.Thing | None) -> m.Thing | None:

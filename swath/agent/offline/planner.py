@@ -6,7 +6,7 @@ question -> words -> pieces -> tree -> meaning -> program. Each arrow is a modul
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from lark.exceptions import VisitError
@@ -14,6 +14,7 @@ from lark.exceptions import VisitError
 from swath.agent.offline import (
     amounts,
     asked,
+    dates,
     grammar,
     languages,
     lexicon,
@@ -30,7 +31,7 @@ from swath.agent.offline.answers import AnswerReader
 from swath.agent.offline.lost import first_lost
 from swath.agent.offline.meaning import Question
 from swath.agent.offline.unsettled import Unsettled
-from swath.agent.planner import Feedback, Program, Scene
+from swath.agent.planner import Feedback, PlannerOptions, Program, Scene
 from swath.errors import Refused
 from swath.segment import vocabulary
 
@@ -51,6 +52,9 @@ class OfflinePlanner:
     """Turns questions of `docs/questions.md` into programs, and refuses all others."""
 
     name = "offline"
+
+    def __init__(self, options: PlannerOptions | None = None) -> None:
+        """Nothing can be chosen."""
 
     def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
         """Write a program.
@@ -83,24 +87,38 @@ def understand(question: str, classes: tuple[str, ...]) -> Understood:
     """
     if len(question) > LONGEST_QUESTION:
         raise Refused(f"The question has {len(question)} characters; ask in at most {LONGEST_QUESTION}.")
+    known_dates = dates.Dates.of(classes)
     text = words_of.normalised(question)
+    words, found, told = _pieces(text, known_dates)
+    if not words:
+        nearest = refusals.nearest_question([], known_dates.plain)
+        raise Refused(f"The question is empty. It can answer, for example: {nearest}")
+    aside = asked.asides_taken_off(found)
+    try:
+        if known_dates.dated:
+            years, said = dates.years_as_dates(aside.pieces)
+            aside = replace(aside, pieces=tuple(years), notes=(*aside.notes, *said))
+        settled = _settled(aside, settle.Settler(known_dates.plain, aside.unit, aside.by))
+        return Understood(_dated(settled, known_dates, classes), aside.gsd_m, (*told, *aside.notes))
+    except grammar.NotUnderstood as error:
+        two_dates, classes = bool(known_dates.dated), known_dates.plain
+        raise refusals.not_understood(text, aside.pieces, error.at, words, classes, two_dates=two_dates) from None
+    except Unsettled as error:
+        nearest = refusals.nearest_question(aside.pieces, known_dates.plain)
+        raise Refused(f"{error.why} It can answer, for example: {nearest}") from None
+
+
+def _pieces(text: str, known_dates: dates.Dates) -> tuple[list[words_of.Word], list[pieces.Piece], tuple[str, ...]]:
+    """The words of a normalised question, its pieces, and notes on what was mended."""
+    classes, two_dates = known_dates.plain, bool(known_dates.dated)
     words = words_of.words_of(text)
-    language = languages.language_of(words, _known_words("en", classes))
+    language = languages.language_of(words, _known_words("en", classes, two_dates))
     words = [word for word in words if word.text != "the"]
     words, numbered = languages.with_english_numbers(words, language)
-    if not words:
-        raise Refused(f"The question is empty. It can answer, for example: {refusals.nearest_question([], classes)}")
-    words, mended = typos.mended(words, _known_words(language, classes), _targets(language, classes))
-    found = pieces.pieces_of(words, text, lexicon.lexicon(language), classes)
-    aside = asked.asides_taken_off(found)
-    settler = settle.Settler(classes, aside.unit, aside.by)
-    try:
-        return Understood(_settled(aside, settler), aside.gsd_m, (*mended, *numbered, *aside.notes))
-    except grammar.NotUnderstood as error:
-        raise refusals.not_understood(text, aside.pieces, error.at, words, classes) from None
-    except Unsettled as error:
-        nearest = refusals.nearest_question(aside.pieces, classes)
-        raise Refused(f"{error.why} It can answer, for example: {nearest}") from None
+    known = _known_words(language, classes, two_dates)
+    words, mended = typos.mended(words, known, _targets(language, classes, two_dates))
+    found = pieces.pieces_of(words, text, lexicon.lexicon(language, two_dates=two_dates), classes)
+    return words, found, (*mended, *numbered)
 
 
 def _settled(aside: asked.Asked, settler: settle.Settler) -> Question:
@@ -120,11 +138,21 @@ def _settled(aside: asked.Asked, settler: settle.Settler) -> Question:
     return question
 
 
+def _dated(question: Question, known_dates: dates.Dates, classes: tuple[str, ...]) -> Question:
+    """The question over the classes of the scene, each at its date."""
+    if not known_dates.dated:
+        return question
+    dater = dates.Dater(known_dates)
+    answer = dater.dated(question.answer)
+    notes = tuple(dict.fromkeys((*question.notes, *dater.notes)))
+    return replace(question, answer=answer, notes=notes, classes=classes)
+
+
 @lru_cache(maxsize=32)
-def _targets(language: str, classes: tuple[str, ...]) -> typos.Targets:
+def _targets(language: str, classes: tuple[str, ...], two_dates: bool) -> typos.Targets:
     """What a misspelt word may be meant to be: words that carry meaning; those of the scene's own classes first."""
     own = {word for name in classes for word in vocabulary.fold(name).split()}
-    entries = lexicon.lexicon(language).entries.items()
+    entries = lexicon.lexicon(language, two_dates=two_dates).entries.items()
     words = {word for phrase, entry in entries if entry.kind not in _NEVER_MEANT for word in phrase}
     words |= {word for spelling in amounts.unit_by_words() for word in spelling} | amounts.number_words()
     words |= _COMMON_NAMES | parts.part_words(language)
@@ -139,9 +167,10 @@ _COMMON_NAMES = frozenset({"image", "picture", "photo", "scene"})
 
 
 @lru_cache(maxsize=32)
-def _known_words(language: str, classes: tuple[str, ...]) -> frozenset[str]:
+def _known_words(language: str, classes: tuple[str, ...], two_dates: bool) -> frozenset[str]:
     """Every word that a question may hold."""
-    known = set(lexicon.lexicon(language).words) | amounts.number_words() | parts.part_words(language)
+    known = set(lexicon.lexicon(language, two_dates=two_dates).words)
+    known |= amounts.number_words() | parts.part_words(language)
     known |= {word for spelling in amounts.unit_by_words() for word in spelling}
     for phrase in (*classes, *(word for entry in vocabulary.synonyms().values() for word in entry)):
         for word in vocabulary.fold(phrase).split():

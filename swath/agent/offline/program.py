@@ -15,14 +15,14 @@ _USED_NAMES = (
     "segment union intersection difference complement whole_image image_part components filter_regions located_in "
     "count largest smallest nth_largest sort_by_area merge exclude common mask_of each region_areas_m2 "
     "area_statistic_m2 area_statistic_px area_m2 area_px share_percent perimeter_m within beyond near farther "
-    "touching distance_m distances_m distance_statistic_m nearest farthest density_per_km2 fragmentation "
+    "touching overlapping distance_m distances_m distance_statistic_m nearest farthest density_per_km2 fragmentation "
     "orientation_deg shape_statistic solar_power_kw image_area_m2 image_size_px pixel_size_m band_count valid_percent "
     "convert ratio reply abs float int len list max min options best option ties answer found name round sum sorted "
     "str"
 )
 RESERVED = frozenset(_USED_NAMES.split())
 """Names that a program calls or that its last lines use, so that no class takes them."""
-_REGION_STEPS = (m.Pick, m.Touching)
+_REGION_STEPS = (m.Pick, m.Touching, m.Overlapping)
 _PIXEL_STEPS = (m.Near, m.InPart, m.Inside, m.Not, m.EitherOf)
 
 
@@ -78,6 +78,9 @@ class Writer:
         for word in thing.without:
             for name in word.names:
                 joined = self.let(f"{_name(thing)}_only", f"difference({joined}, {self._class(name)})")
+        if thing.also:
+            both = f"intersection({joined}, {self._base(m.Thing(thing.also))})"
+            joined = self.let(f"{_name(thing)}_and_{_name(m.Thing(thing.also))}", both)
         return joined
 
     def _class(self, name: str) -> str:
@@ -107,8 +110,10 @@ class Writer:
                 return self._mask_step(mask, thing, flipped)
             return self.let(f"other_{name}", f"difference({mask}, {self._mask_step(mask, thing, step.step)})")
         if isinstance(step, m.EitherOf):
-            options = [self._narrowed_mask(mask, thing, option) for option in step.options]
-            return self.let(f"{name}_either", f"union({options[0]}, {options[1]})")
+            first, *others = [self._narrowed_mask(mask, thing, option) for option in step.options]
+            for other in others:
+                first = self.let(f"{name}_either", f"union({first}, {other})")
+            return first
         regions = self._region_step(self.let(f"{name}_regions", f"components({mask})"), thing, step)
         return self.let(f"{name}_kept", f"mask_of({regions})")
 
@@ -149,11 +154,19 @@ class Writer:
             return regions
         if isinstance(step, m.Touching):
             return self.let(f"touching_{_plural(name)}", f"touching({regions}, {self.extent(step.target)})")
+        if isinstance(step, m.Overlapping):
+            return self._overlapping(regions, thing, step)
         if isinstance(step, m.InPart):
             return self.let(f"{step.part}_{_plural(name)}", f"located_in({regions}, {self.part(step.part)})")
         if isinstance(step, m.Inside):
             return self.let(f"{_plural(name)}_inside", f"located_in({regions}, {self.mask(step.target)})")
-        return self._combined(regions, thing, step)
+        if isinstance(step, m.Not | m.EitherOf):
+            return self._combined(regions, thing, step)
+        raise TypeError(f"no program for {type(step).__name__}")
+
+    def _overlapping(self, regions: str, thing: m.Thing, step: m.Overlapping) -> str:
+        found = self.let(f"overlapping_{_name(thing)}", f"overlapping({regions}, {self.extent(step.target)})")
+        return self.let(f"{_name(thing)}_alone", f"exclude({regions}, {found})") if step.absent else found
 
     def _combined(self, regions: str, thing: m.Thing, step: m.Not | m.EitherOf) -> str:
         name = _plural(_name(thing))
@@ -162,13 +175,13 @@ class Writer:
             if flipped is not None:
                 return self._region_step(regions, thing, flipped)
             return self.let(f"other_{name}", f"exclude({regions}, {self._region_step(regions, thing, step.step)})")
-        kept: list[str] = []
+        kept = ""
         for option in step.options:
             narrowed = regions
             for one in option:
                 narrowed = self._region_step(narrowed, thing, one)
-            kept.append(narrowed)
-        return self.let(f"either_{name}", f"merge({kept[0]}, {kept[1]})")
+            kept = self.let(f"either_{name}", f"merge({kept}, {narrowed})") if kept else narrowed
+        return kept
 
     def _picked(self, regions: str, thing: m.Thing, pick: m.Pick) -> str:
         name = _name(thing)
@@ -251,6 +264,10 @@ class Writer:
             return image_fact(measure.name)[0]
         if isinstance(measure, m.Times):
             return f"{plain(measure.factor)} * {self.named(measure.of)}"
+        if isinstance(measure, m.Growth):
+            after, before = self.named(measure.after), self.named(measure.before)
+            change = f"{before} - {after}" if measure.down else f"{after} - {before}"
+            return f"100 * ratio({change}, {before})"
         if isinstance(measure, m.Ratio):
             return f"ratio({self.named(measure.a)}, {self.named(measure.b)})"
         if isinstance(measure, m.Difference):
@@ -310,7 +327,7 @@ class Writer:
 
 _REGION_TOOLS = (
     "components(", "filter_regions(", "largest(", "smallest(", "nth_largest(", "nearest(", "farthest(", "near(",
-    "farther(", "touching(", "located_in(", "merge(", "exclude(",
+    "farther(", "touching(", "overlapping(", "located_in(", "merge(", "exclude(",
 )  # fmt: skip
 
 IMAGE_FACTS: dict[str, tuple[str, str, str]] = {

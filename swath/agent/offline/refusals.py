@@ -10,6 +10,10 @@ from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece
 from swath.agent.offline.words import Word, without_accents
 from swath.errors import Refused, UnknownClass
 
+_CHANGE = (
+    "It asks about change over time, and the classes of one moment are known. "
+    "Next: give those of two with --before FILE --after FILE."
+)
 _REASONS: tuple[tuple[str, str], ...] = (
     (
         "own owns owner owned owners belongs whose landlord tenant proprietor lives resident residents",
@@ -35,9 +39,9 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (
         "changed change changes since before after ago year years month months grown lost gained shrunk deforestation "
         "growth decrease decreased increase increased expanded disappeared new newly old trend history historical "
-        "previously formerly used earlier demolished was were became",
-        "It asks about change over time; questions in words are about one moment. Programs can compare two "
-        "(swath run PROGRAM.py IMAGE --before FILE --after FILE).",
+        "previously formerly used earlier demolished was were became grew "
+        "shrank shrink loss losses gain gains lose converted turned",
+        _CHANGE,
     ),
     (
         "tall taller tallest height heights high higher highest elevation elevations altitude storey storeys stories "
@@ -74,14 +78,21 @@ _TEMPLATES: tuple[tuple[frozenset[str], str], ...] = (
 )
 
 
-def reason_for(words: Sequence[Word]) -> str | None:
-    """Why questions with such words cannot be measured; None where the words are of no such kind."""
+def reason_for(words: Sequence[Word], *, two_dates: bool = False) -> str | None:
+    """Why questions with such words cannot be measured; None where the words are of no such kind.
+
+    Args:
+        words: of the question.
+        two_dates: whether the classes of two dates are known, so that change is no reason.
+    """
     texts = {word.text for word in words}
     for triggers, reason in _REASONS:
-        if texts & set(triggers.split()):
+        if texts & set(triggers.split()) and not (two_dates and reason == _CHANGE):
             return reason
+    if two_dates:
+        return None
     years = [word for word in words if word.number and word.text.isdigit() and 1900 <= int(word.text) <= 2100]
-    return _REASONS[3][1] if years else None
+    return _CHANGE if years else None
 
 
 def triggers() -> frozenset[str]:
@@ -98,7 +109,13 @@ def unknown_class(piece: Piece, classes: Sequence[str]) -> UnknownClass:
 
 
 def not_understood(
-    text: str, pieces: Sequence[Piece], at: int, words: Sequence[Word], classes: Sequence[str]
+    text: str,
+    pieces: Sequence[Piece],
+    at: int,
+    words: Sequence[Word],
+    classes: Sequence[str],
+    *,
+    two_dates: bool = False,
 ) -> Refused:
     """The refusal of a question that is no sentence of the grammar.
 
@@ -108,13 +125,15 @@ def not_understood(
         at: the first piece that fits no reading.
         words: its words.
         classes: the scene's classes.
+        two_dates: whether they are known at two dates.
     """
     foreign = next((piece for piece in pieces if piece.kind == FOREIGN), None)
     unknown = [piece for piece in pieces if piece.kind == UNKNOWN]
     strange = [*unknown, foreign] if foreign is not None else unknown
     left = [word for word in words if any(piece.start <= word.start < piece.end for piece in strange)]
-    reason = reason_for(left) or reason_for(words)
-    if foreign is not None and reason_for(left) is None:
+    told = reason_for(left, two_dates=two_dates)
+    reason = told or reason_for(words, two_dates=two_dates)
+    if foreign is not None and told is None:
         return unknown_class(foreign, classes)
     telling = [piece for piece in unknown if without_accents(piece.text) in triggers()]
     quoted = _quote(text, pieces, at, telling or unknown)

@@ -33,7 +33,7 @@ def written(question: m.Question, *, ground_known: bool) -> tuple[str, tuple[str
         regions = writer.regions(answer.thing)
         return _ended(writer, f'reply(fragmentation({regions}), kind="category", objects={regions})'), ()
     if isinstance(answer, m.PresentClasses):
-        return _present(writer, question), ()
+        return _present(writer, question, answer), ()
     if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied):
         return _claim(writer, answer), ()
     if isinstance(answer, m.Several):
@@ -78,11 +78,13 @@ def _choice(writer: Writer, choice: m.Choice) -> str:
     writer.lines += ["ties = [option for option in options if option[1] == best[1]]"]
     writer.lines += ['answer = best[0] if len(ties) == 1 else "neither"' if len(choice.names) == 2 else
                      'answer = " and ".join([option[0] for option in ties])']  # fmt: skip
+    if choice.some:
+        writer.lines += ["if best[1] <= 0:", '    answer = "none"']
     return _ended(writer, 'reply(answer, kind="category", objects=best[2])')
 
 
-def _present(writer: Writer, question: m.Question) -> str:
-    names = ", ".join(f'"{name}"' for name in question.classes)
+def _present(writer: Writer, question: m.Question, answer: m.PresentClasses) -> str:
+    names = ", ".join(f'"{name}"' for name in question.classes if name.endswith(answer.date))
     writer.lines.append(f"found = [name for name in [{names}] if area_px(segment(name)) > 0]")
     return _ended(writer, 'reply(", ".join(found) if found else "none", kind="text", objects=whole_image())')
 
@@ -157,7 +159,7 @@ def _evidence(writer: Writer, measure: Any) -> str:
 # ---------------------------------------------------------------------- units
 SI_OF: dict[type, str] = {
     m.Count: "count", m.Share: "percent", m.Perimeter: "m", m.Distance: "m", m.Power: "kW", m.Ratio: "ratio",
-    m.Density: "per km2",
+    m.Density: "per km2", m.Growth: "percent",
 }  # fmt: skip
 
 

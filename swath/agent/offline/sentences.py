@@ -10,6 +10,7 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline.amounts import units
 from swath.agent.offline.program import image_fact
 from swath.segment import vocabulary
+from swath.segment.dates import DATES
 
 _STATISTICS = {
     "mean": "average",
@@ -44,6 +45,8 @@ def _choice(choice: m.Choice) -> str:
     """Which of several names has most of what is measured of each."""
     superlative = "largest" if choice.most else "smallest"
     of = " or ".join(choice.names)
+    if choice.said:
+        return f"{choice.said}: {of}"
     if all(isinstance(measure, m.Area | m.Count) and _is_plain(measure.thing) for measure in choice.measures):
         kind = "area" if isinstance(choice.measures[0], m.Area) else "number of regions"
         return f"which has the {superlative} {kind}: {of}"
@@ -52,7 +55,7 @@ def _choice(choice: m.Choice) -> str:
 
 def _is_plain(of: m.Thing) -> bool:
     """Whether a name says all of a thing."""
-    return not of.steps and not of.inverted and not of.without
+    return not (of.steps or of.inverted or of.without or of.also)
 
 
 def claim(of: m.Claim) -> str:
@@ -117,6 +120,9 @@ def _other_number(measure: m.Measure) -> str:
         return image_fact(measure.name)[2]
     if isinstance(measure, m.Times):
         return f"{_digits(measure.factor)} times the {number(measure.of)}"
+    if isinstance(measure, m.Growth):
+        verb = "shrank" if measure.down else "grew"
+        return f"percent by which the {number(measure.before)} {verb} to the {number(measure.after)}"
     if isinstance(measure, m.Ratio):
         return f"{number(measure.a)} divided by the {number(measure.b)}"
     if isinstance(measure, m.Difference):
@@ -128,7 +134,7 @@ def _other_number(measure: m.Measure) -> str:
 
 def thing(of: m.Thing) -> str:
     """A thing as a cover: "vegetation within 30 m of road"."""
-    if of.picked or any(isinstance(step, m.Size) for step in of.steps):
+    if of.picked or any(isinstance(step, m.Size | m.Overlapping) for step in of.steps):
         return things(of)
     return _narrowed(_names(of, plural=False), of.steps)
 
@@ -168,12 +174,17 @@ def _names(of: m.Thing, *, plural: bool) -> str:
     if of.inverted:
         said = f"everything but {said}"
     if of.without:
-        said += f" without {_joined([name for word in of.without for name in word.names])}"
+        said += f" that is not {_joined([name for word in of.without for name in word.names])}"
+    if of.also:
+        said += f" that is {_joined([name for word in of.also for name in word.names])}"
     return said
 
 
 def _many(word: str, names: Sequence[str]) -> str:
-    """The plural of a class name: "buildings"; "water regions" for what has none."""
+    """The plural of a class name: "buildings"; "water regions" for what has none; "buildings before"."""
+    name, _, date = word.rpartition(" ")
+    if date in DATES and name:
+        return f"{_many(name, [name])} {date}"
     if len(names) == 1 and vocabulary.concept_of(word) in (
         "building",
         "house",
@@ -204,15 +215,19 @@ def _step(step: m.Step) -> str:
         return f"{said} {'of' if said.startswith('within') and step.low is None else 'from'} {_target(step.target)}"
     if isinstance(step, m.Touching):
         return f"touching {_target(step.target)}"
+    if isinstance(step, m.Overlapping):
+        return f"that overlap {'no ' if step.absent else ''}{_target(step.target)}"
     if isinstance(step, m.Inside):
         return f"in {thing(step.target)}"
     if isinstance(step, m.InPart):
         return f"in the {part_words(step.part)}"
     if isinstance(step, m.Not):
         return f"not {_step(step.step)}"
+    if isinstance(step, m.Pick):
+        return step.which
     if isinstance(step, m.EitherOf):
-        return " or ".join(" ".join(_step(one) for one in option) for option in step.options)
-    return step.which
+        return step.said or " or ".join(" ".join(_step(one) for one in option) for option in step.options)
+    raise TypeError(f"no words for {type(step).__name__}")
 
 
 def _target(of: m.Thing) -> str:

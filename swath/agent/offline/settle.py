@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from swath.agent.offline import asks as a
+from swath.agent.offline import growth
 from swath.agent.offline import meaning as m
 from swath.agent.offline.amounts import units
 from swath.agent.offline.naming import Namer
@@ -40,7 +41,9 @@ class Settler(Namer):
             a.ShareAsked: self._share, a.ComparedAsked: self._compared, a.RatioAsked: self._ratio,
             a.ChoiceAsked: self._choice, a.Dominant: self._dominant, a.SideAsked: self._side,
             a.WhereAsked: self._where, a.Between: self._between, a.DensityAsked: self._density, a.Bare: self._bare,
-            a.AreaOrNumber: self._area_or_number,
+            a.AreaOrNumber: self._area_or_number, a.GrewAsked: self._grew,
+            a.GrewMost: lambda asked: growth.grew_most(asked, self.classes),
+            a.TurnedAsked: lambda asked: growth.turned(asked, self.classes),
         }  # fmt: skip
         if type(node) in handlers:
             return handlers[type(node)](node)
@@ -108,11 +111,14 @@ class Settler(Namer):
 
     def _check_units(self, measure: Any, amount: m.Amount) -> None:
         """Refuse what cannot be compared, such as a distance with hectares."""
+        measure = measure.a if isinstance(measure, m.Difference) else measure
         if amount.unit not in UNIT_OF.get(type(measure), (amount.unit,)):
             raise Unsettled(f"{amount.said} is not a limit for what is measured.")
 
     def _alike(self, operands: Sequence[Any], *, more: bool) -> list[Any]:
         """Operands measured in the same way, a part of the image said at the end for all of them."""
+        if not operands:
+            raise Unsettled("It does not say what is to be compared.")
         operands = self._alike_placed(operands)
         measures = [self._resolved(operand) for operand in operands if not isinstance(operand, m.Thing)]
         things = [operand for operand in operands if isinstance(operand, m.Thing)]
@@ -165,7 +171,8 @@ class Settler(Namer):
         return m.Choice(names, tuple(measures), asked.most)
 
     def _dominant(self, asked: a.Dominant) -> m.Choice:
-        areas = tuple(m.Area(m.Thing((m.ClassWord((name,), name),))) for name in self.classes)
+        steps = asked.within.steps
+        areas = tuple(m.Area(m.Thing((m.ClassWord((name,), name),), steps)) for name in self.classes)
         return m.Choice(self.classes, areas, asked.most)
 
     def _side(self, asked: a.SideAsked) -> m.Choice:
@@ -175,6 +182,18 @@ class Settler(Namer):
             operand = self._kind_of([operand], more=True)(operand)
         measures = tuple(placed(operand, part) for part in parts)
         return m.Choice(tuple(parts), tuple(self._resolved(measure) for measure in measures), asked.most)
+
+    def _grew(self, asked: a.GrewAsked) -> Any:
+        operand = asked.operand
+        if not isinstance(operand, m.Thing):
+            measure = self._resolved(operand)
+        elif asked.points:
+            measure = m.Share(operand)
+        else:
+            by_area = _dimension_of_unit(self.unit or "") in ("area", "pixels")
+            measure = m.Area(operand) if by_area else self._kind_of([operand], more=True)(operand)
+        percent = asked.percent or (self.unit == "percent" and not asked.points)
+        return growth.grown(replace(asked, percent=percent), measure)
 
     def _parts(self, word: str) -> tuple[str, ...]:
         if word.rstrip("s") in ("quadrant", "quarter", "corner"):
@@ -244,7 +263,7 @@ class Settler(Namer):
 
 UNIT_OF: dict[type, tuple[str, ...]] = {
     m.Area: ("m2", "px"), m.AreaStatistic: ("m2", "px"), m.Count: ("",), m.Share: ("percent",), m.Perimeter: ("m",),
-    m.Distance: ("m",), m.Power: ("kW",), m.Ratio: ("",), m.Density: ("",),
+    m.Distance: ("m",), m.Power: ("kW",), m.Ratio: ("",), m.Density: ("",), m.Growth: ("percent",),
 }  # fmt: skip
 """Units of the amounts that a measure can be held against."""
 

@@ -163,8 +163,8 @@ def _for_each(target: Any, make: Any) -> Any:
 
 def children_in(children: list[Any]) -> tuple[m.Thing, m.Near]:
     """The thing and the step among the children."""
-    thing = next(child for child in children if isinstance(child, m.Thing))
+    thing = next((child for child in children if isinstance(child, m.Thing)), None)
     near = next((child for child in children if isinstance(child, m.Near)), None)
-    if near is None:
+    if thing is None or near is None:
         raise Unsettled("It is not clear what the distance is from.")
     return thing, near

@@ -79,6 +79,13 @@ class Assumption:
 
 
 @dataclass(frozen=True)
+class Span:
+    """Both dates named, or the earlier, as that between which something changed."""
+
+    dates: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Vague:
     """A "near" without a distance."""
 
@@ -102,7 +109,7 @@ def steps(children: Sequence[Any]) -> tuple[Any, ...]:
     for child in children:
         if isinstance(child, tuple):
             found += child
-        elif isinstance(child, m.Size | m.Near | m.Touching | m.Inside | m.InPart | m.Not | m.EitherOf | Vague):
+        elif isinstance(child, (*_NARROWING, Vague)):
             found.append(child)
     return tuple(found)
 
@@ -142,6 +149,9 @@ def bounds(sign: m.Operator, limit: m.Amount | m.Measure) -> tuple[m.Bound | Non
     return (bound if sign in (">", ">=", "==") else None), (bound if sign in ("<", "<=", "==") else None)
 
 
+_NARROWING = (
+    m.Size, m.Near, m.Touching, m.Inside, m.InPart, m.Not, m.EitherOf, m.Dated, m.Changed, m.Turned,
+)  # fmt: skip
 _VAGUE: dict[str, m.Vagueness] = {"SMALLISH": "small", "BIGGISH": "large", "ISOLATED": "isolated"}
 
 

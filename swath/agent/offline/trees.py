@@ -10,10 +10,15 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline.steps import Risk
 from swath.agent.offline.things import Vague
 
-STEPS = (m.Size, m.Near, m.Touching, m.Inside, m.InPart, m.Not, m.EitherOf, m.Pick, Vague, Risk)
+STEPS = (
+    m.Size, m.Near, m.Touching, m.Overlapping, m.Inside, m.InPart, m.Not, m.EitherOf, m.Pick, m.Dated, m.Changed,
+    m.Turned, Vague, Risk,
+)  # fmt: skip
 """Everything that narrows a thing down; what is inside is not itself measured."""
 
 
+OF_DATES = (m.Dated, m.Changed, m.Turned)
+"""Steps that say at which of two dates something was."""
 _AFTER_SIZE = tuple(kind for kind in STEPS if kind is not m.Size)
 
 
