@@ -11,7 +11,7 @@ from swath.eval.report.reliability import Reliability
 from swath.eval.report.table import cell_text, percent
 
 BAR_WIDTH, BAR_HEIGHT = 100, 10
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 360, 240, 40, 44, 12
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 360, 240, 46, 44, 12
 
 
 def bar(share: Share) -> Markup:
@@ -64,14 +64,14 @@ def reliability_plot(found: Reliability) -> Markup:
         middle = LEFT + step * (i + 0.5)
         marks += _mark("holds", middle - 6, one.holds, f"{one.words}: holds the truth")
         marks += _mark("right", middle + 6, one.right, f"{one.words}: answer right")
-        marks += _words(middle, HEIGHT - BOTTOM + 16, "middle", one.words.removeprefix("up to "))
+        marks += _words(middle, HEIGHT - BOTTOM + 16, "middle", one.words.replace("up to", "≤").replace("over", ">"))
     axes = Markup("")
     for tick in (0, 0.25, 0.5, 0.75, 1):
         axes += Markup('<line class="grid" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>').format(
             left=LEFT, right=WIDTH - 8, y=_px(_y(tick))
         )
-        axes += _words(LEFT - 6, _y(tick) + 4, "end", f"{tick:.0%}")
-    label = _words((LEFT + WIDTH) / 2, HEIGHT - 8, "middle", "width of the interval, at most, as a share of the answer")
+        axes += _words(LEFT - 6, _y(tick) + 4, "end", f"{100 * tick:g} %")
+    label = _words((LEFT + WIDTH) / 2, HEIGHT - 8, "middle", "width of the interval, relative to the answer")
     head = Markup(
         '<svg class="plot" viewBox="0 0 {width} {height}" role="img" '
         'aria-label="Share of intervals that hold the truth, and of right answers, by width; figures in the table">'

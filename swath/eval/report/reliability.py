@@ -100,8 +100,8 @@ def _words(i: int, ends: Sequence[float]) -> str:
     if i == 0:
         return "no width"
     if i == len(ends) - 1:
-        return f"over {ends[i - 1]:.0%}"
-    return f"up to {ends[i]:.0%}"
+        return f"over {100 * ends[i - 1]:g} %"
+    return f"up to {100 * ends[i]:g} %"
 
 
 def _class(words: str, group: Sequence[_Stated]) -> WidthClass:

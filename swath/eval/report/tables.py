@@ -42,17 +42,17 @@ WILSON = "In brackets: 95 % interval (Wilson)."
 def attribution_table(run: RunFigures) -> Table:
     """Where errors come from, the first table of a report."""
     found = run.attribution
-    title = f"Where errors come from: {run.name}"
+    title, head = f"Where errors come from: {run.name}", ("cause", "cases", "of all", "what it means")
     if not found.complete:
         asked = ", ".join(CELL_WORDS[cell] for cell in run.cells)
         note = f"No case was asked in all four ways, only: {asked}. Next: run with --oracle both."
-        return Table(title, ("cause", "what it means", "cases", "of all"), (), note, frozenset({1}))
+        return Table(title, head, (), note, frozenset({3}))
     rows: list[tuple[Cell, ...]] = [
-        (cause, MEANING[cause], whole(found.causes[cause]), Share(found.causes[cause], found.complete))
+        (cause, whole(found.causes[cause]), Share(found.causes[cause], found.complete), MEANING[cause])
         for cause in CAUSES
     ]
     right = found.complete - sum(found.causes.values())
-    rows.append(("none", "right as it is", whole(right), Share(right, found.complete)))
+    rows.append(("none", whole(right), Share(right, found.complete), "right as it is"))
     notes = [f"{found.complete:,} cases were asked all four ways. {WILSON}"]
     if found.incomplete:
         notes.append(f"{found.incomplete:,} cases lack one of the ways, and are not in this table.")
@@ -60,7 +60,7 @@ def attribution_table(run: RunFigures) -> Table:
         notes.append(f"{found.right_yet_measured_wrong:,} of those right as they are are wrong with both oracles.")
     if found.contradictory:
         notes.append(f"One oracle alone repaired {found.contradictory:,} of those under measurement.")
-    return Table(title, ("cause", "what it means", "cases", "of all"), tuple(rows), " ".join(notes), frozenset({1}))
+    return Table(title, head, tuple(rows), " ".join(notes), frozenset({3}))
 
 
 def attribution_by_type(run: RunFigures) -> Table:
@@ -75,16 +75,16 @@ def attribution_by_type(run: RunFigures) -> Table:
 def overview(runs: Sequence[RunFigures]) -> Table:
     """One row for each run and each of its cells."""
     rows = [
-        (run.name, CELL_WORDS[cell], f"[{number}]", *_accuracy_cells(found))
+        (run.name, CELL_WORDS[cell], *_accuracy_cells(found), f"[{number}]")
         for number, run in enumerate(runs, start=1)
         for cell, found in run.accuracy.items()
     ]
-    head = ("run", "asked with", "command", *_ACCURACY_HEAD)
+    head = ("run", "asked with", *_ACCURACY_HEAD, "command")
     note = (
         "Accuracy: right of all cases; refused, failed and unparsable ones count as not right. "
         f"When answered: right of those that got an answer, whose share is the coverage. {WILSON}"
     )
-    return Table("Accuracy", head, tuple(rows), note, frozenset({1, 2}))
+    return Table("Accuracy", head, tuple(rows), note, frozenset({1}))
 
 
 def oracles_table(run: RunFigures) -> Table:
@@ -231,13 +231,13 @@ def run_section(run: RunFigures) -> Section:
     return Section(f"In detail: {run.name}", (), tuple(table for table in tables if table.rows))
 
 
-_ACCURACY_HEAD = ("cases", "accuracy", "when answered", "coverage", *VERDICTS[1:])
+_ACCURACY_HEAD = ("accuracy", "cases", "when answered", "coverage", *VERDICTS[1:])
 _TEST_HEAD = ("cases", "both right", "repaired", "broken", "neither", "difference", "95 % interval", "p (McNemar)")
 
 
 def _accuracy_cells(found: Accuracy) -> tuple[Cell, ...]:
     verdicts = [whole(found.verdicts[verdict]) for verdict in VERDICTS[1:]]
-    return (whole(found.n), found.headline, found.when_answered, percent(found.coverage.value), *verdicts)
+    return (found.headline, whole(found.n), found.when_answered, percent(found.coverage.value), *verdicts)
 
 
 def _test_cells(test: PairedTest) -> tuple[Cell, ...]:

@@ -17,8 +17,10 @@ from swath.eval.report.table import Section, Table, cell_text
 from swath.trace.wording import harmless
 
 NARROWEST = 72
-LONGEST_NAME = 32
-"""Signs of the first column that are never given up for the others."""
+LONGEST_NAME, LONGEST_WORD = 26, 16
+"""Signs of the first column, and of other columns of text, that are never given up for the others."""
+EDGES = 2
+"""Width of a table's edges, which its measure leaves out."""
 
 
 def terminal(title: str, sections: Sequence[Section]) -> str:
@@ -48,9 +50,9 @@ def _table(console: Console, table: Table) -> None:
     _say(console, table.title)
     if table.rows:
         drawn = _drawn(table)
-        usual = console.width
+        usual, boundless = console.width, console.options.update(max_width=10_000)
         # Columns that do not fit would be dropped without a word; a line that is too long is merely ugly.
-        console.width = max(usual, Measurement.get(console, console.options, drawn).minimum)
+        console.width = max(usual, Measurement.get(console, boundless, drawn).minimum + EDGES)
         console.print(drawn)
         console.width = usual
     if table.note:
@@ -60,10 +62,17 @@ def _table(console: Console, table: Table) -> None:
 def _drawn(table: Table) -> RichTable:
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column, name in enumerate(table.head):
-        longest = max(len(cell_text(row[column])) for row in table.rows)
-        narrowest = min(longest, LONGEST_NAME) if column == 0 else None
+        cells = [cell_text(row[column]) for row in table.rows]
         justify: Literal["left", "right"] = "left" if table.is_text(column) else "right"
-        drawn.add_column(Text(harmless(name)), justify=justify, min_width=narrowest)
+        drawn.add_column(Text(harmless(name)), justify=justify, min_width=_narrowest(table, column, cells))
     for row in table.rows:
         drawn.add_row(*(Text(harmless(cell_text(cell))) for cell in row))
     return drawn
+
+
+def _narrowest(table: Table, column: int, cells: Sequence[str]) -> int:
+    """Figures are never cut; texts may be folded."""
+    longest = max(map(len, cells))
+    if table.is_text(column):
+        return min(longest, LONGEST_NAME if column == 0 else LONGEST_WORD)
+    return max(longest, *map(len, table.head[column].split()))
