@@ -185,11 +185,15 @@ class Regions:
 
     def column(self, name: str) -> NDArray[Any]:
         """One property of every object, in order: "areas_m2", "sizes_px", "outlines_m", "boxes", "centroids_yx" ..."""
-        return self._in_order([np.asarray(getattr(source, name))[own] for source, own in self._by_source()])
+        return self.told(lambda source, own: np.asarray(getattr(source, name))[own])
 
     def measured(self, measure: Callable[[Runs], NDArray[Any]]) -> NDArray[Any]:
         """What `measure` says of the objects' pixels, one value (or row) per object, in order."""
-        return self._in_order([measure(source.runs.of(own)) for source, own in self._by_source()])
+        return self.told(lambda source, own: measure(source.runs.of(own)))
+
+    def told(self, tell: Callable[[LabelImage | Patches, IntArray], NDArray[Any]]) -> NDArray[Any]:
+        """What `tell` says of some objects of a source, one value (or row) per object, in order."""
+        return self._in_order([tell(source, own) for source, own in self._by_source()])
 
     def touches(self, pixels: BoolImage) -> BoolArray:
         """(n,) bool: which objects have a pixel among these."""

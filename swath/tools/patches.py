@@ -46,7 +46,7 @@ class Patches:
     _covered: dict[tuple[bytes, str], float] = field(default_factory=dict, repr=False)
 
     @cached_property
-    def _outlines(self) -> Geometries:
+    def outlines(self) -> Geometries:
         """(n,) what of the outlines lies in the image."""
         outlines = np.empty(len(self.features), dtype=object)
         outlines[:] = [feature.outline for feature in self.features]
@@ -58,7 +58,7 @@ class Patches:
 
     @cached_property
     def _whole(self) -> Runs:
-        return burned(self._outlines, self.grid.shape, areal=self.areal)
+        return burned(self.outlines, self.grid.shape, areal=self.areal)
 
     @cached_property
     def runs(self) -> Runs:
@@ -69,7 +69,7 @@ class Patches:
     def boxes(self) -> IntArray:
         """(n, 4) half-open pixel boxes of the outlines: x_min, y_min, x_max, y_max; at least one pixel each."""
         rows, cols = self.grid.shape
-        x0, y0, x1, y1 = np.nan_to_num(shapely.bounds(self._outlines).reshape(-1, 4)).T
+        x0, y0, x1, y1 = np.nan_to_num(shapely.bounds(self.outlines).reshape(-1, 4)).T
         left, top = np.clip(np.floor(x0), 0, cols - 1), np.clip(np.floor(y0), 0, rows - 1)
         right, bottom = np.clip(np.ceil(x1), left + 1, cols), np.clip(np.ceil(y1), top + 1, rows)
         return np.column_stack([left, top, right, bottom]).astype(np.int64)
@@ -77,7 +77,7 @@ class Patches:
     @cached_property
     def centroids_yx(self) -> FloatArray:
         """(n, 2) centroids as row, column, pixel centres being whole numbers."""
-        points = shapely.centroid(self._outlines)
+        points = shapely.centroid(self.outlines)
         return np.column_stack([shapely.get_y(points), shapely.get_x(points)]) - 0.5
 
     @property
@@ -88,7 +88,7 @@ class Patches:
     @cached_property
     def areas_m2(self) -> FloatArray:
         """(n,) ground areas in m2 inside the outlines, less the share whose pixels are not valid; 0 for lines."""
-        return _ground_areas(self._outlines, self._valid_shares, self.grid.require_ground())
+        return _ground_areas(self.outlines, self._valid_shares, self.grid.require_ground())
 
     @cached_property
     def _valid_shares(self) -> FloatArray:
@@ -107,7 +107,7 @@ class Patches:
         return self._covered[key]
 
     def _covered_now(self, indices: IntArray, ground: Ground) -> float:
-        outlines = self._outlines[indices]
+        outlines = self.outlines[indices]
         areas = _ground_areas(outlines, self._valid_shares[indices], ground)
         lapping = _lapping(outlines)
         if not len(lapping):
@@ -122,7 +122,7 @@ class Patches:
         """(n,) lengths in metres of the outlines on the ground, image border and edges to void excluded."""
         rows, cols = self.grid.shape
         frame = shapely.boundary(shapely.box(0, 0, cols, rows))
-        return self._lengths_m(shapely.difference(shapely.boundary(self._outlines), frame), self.grid.require_ground())
+        return self._lengths_m(shapely.difference(shapely.boundary(self.outlines), frame), self.grid.require_ground())
 
     def _lengths_m(self, lines: Geometries, ground: Ground, *, everywhere: bool = False) -> FloatArray:
         """(n,) lengths in metres of lines on the ground, where they lie on valid pixels."""
@@ -141,8 +141,8 @@ class Patches:
     def compactness(self) -> FloatArray:
         """(n,) 4 pi area / outline squared of the outlines, image border and void included; at most 1."""
         ground = self.grid.ground or pixel_ground(self.grid.shape)
-        areas = _ground_areas(self._outlines, np.ones(len(self.features)), ground)
-        whole_m = self._lengths_m(shapely.boundary(self._outlines), ground, everywhere=True)
+        areas = _ground_areas(self.outlines, np.ones(len(self.features)), ground)
+        whole_m = self._lengths_m(shapely.boundary(self.outlines), ground, everywhere=True)
         return np.asarray(np.minimum(4 * np.pi * areas / np.where(whole_m > 0, whole_m, np.inf) ** 2, 1.0))
 
     @property

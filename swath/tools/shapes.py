@@ -53,7 +53,7 @@ def axes(regions: Regions) -> FloatArray:
     ground = regions.grid.ground or kernels.pixel_ground(regions.grid.shape)
     moments = regions.measured(lambda runs: np.column_stack([runs.moments_xx_xy_yy, runs.centroids_yx]))
     xx, xy, yy, row, col = moments.T
-    across, slant, down = _upright_steps_m(ground, row, col)
+    across, slant, down = upright_steps_m(ground, row, col)
     right_right, right_down = across**2 * xx, across * (slant * xx + down * xy)
     down_down = slant**2 * xx + 2 * slant * down * xy + down**2 * yy
     middle, spread = (right_right + down_down) / 2, np.hypot((right_right - down_down) / 2, right_down)
@@ -61,7 +61,7 @@ def axes(regions: Regions) -> FloatArray:
     return np.column_stack([np.sqrt(middle + spread), np.sqrt(middle - spread), degrees % 180.0 % 180.0])
 
 
-def _upright_steps_m(ground: Ground, rows: FloatArray, cols: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def upright_steps_m(ground: Ground, rows: FloatArray, cols: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Steps across, slant and down in metres at some places, in a ground frame whose down is the image's.
 
     A column step goes `across` to the right and `slant` down, a row step goes `down` straight down.
