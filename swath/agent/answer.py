@@ -16,7 +16,9 @@ from swath.tools.handles import Mask, Regions
 from swath.tools.site import Site
 from swath.types import Answer, Interval, ObjectsSummary, Status
 
-OF_KIND = {"count": "count", "percent": "percent"}
+OF_KIND = {"count": "count", "percent": "percent", "boxes": "px", "point": "px"}
+SHOWN_PLACES = 5
+"""Boxes or points that a sentence names."""
 
 
 def build(desk: Desk, status: Status, reason: str | None) -> Answer:
@@ -89,11 +91,19 @@ def _text(value: Any, unit: str | None, interval: Interval | None, reading: str)
 
 def with_unit(value: Any, unit: str | None) -> str:
     """A value as people read it: "3.344 ha", "13", "yes"."""
+    if isinstance(value, list) and value and all(isinstance(item, list) for item in value):
+        return _places(value)
     if isinstance(value, list):
         return ", ".join(with_unit(item, None) for item in value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return f"{number(value)} {SHOWN.get(unit or '', unit or '')}".rstrip()
+
+
+def _places(rows: list[list[float]]) -> str:
+    """Boxes or points: "(12, 2, 18.5, 8), (30, 2, 36, 8) and 10 more"."""
+    shown = ", ".join(f"({', '.join(f'{value:.6g}' for value in row)})" for row in rows[:SHOWN_PLACES])
+    return f"{shown} and {len(rows) - SHOWN_PLACES} more" if len(rows) > SHOWN_PLACES else shown
 
 
 def number(value: float) -> str:

@@ -36,8 +36,8 @@ def verify(outcome: Outcome) -> None:
         "category": _named,
         "text": _named,
         "ranking": _listed,
-        "boxes": _listed,
-        "point": _listed,
+        "boxes": _boxes,
+        "point": _points,
         "mask": _masked,
     }
     checks[reply.kind](reply, outcome.site)
@@ -105,6 +105,28 @@ def _named(reply: Reply, site: Site) -> None:
 def _listed(reply: Reply, site: Site) -> None:
     if not isinstance(reply.value, list):
         _fail(reply, f"its value must be a list, not {_short(reply.value)}")
+
+
+def _boxes(reply: Reply, site: Site) -> None:
+    _placed(reply, site, (4, 8), "boxes of four or eight")
+    one_around_all = len(reply.value) == 1
+    if isinstance(reply.objects, Regions) and len(reply.objects) != len(reply.value) and not one_around_all:
+        _fail(reply, f"it holds {len(reply.value)} boxes but its objects are {len(reply.objects)} {reply.objects.name}")
+
+
+def _points(reply: Reply, site: Site) -> None:
+    _placed(reply, site, (2,), "points of two")
+
+
+def _placed(reply: Reply, site: Site, lengths: tuple[int, ...], what: str) -> None:
+    """Check that the value is a list of lists of numbers, such as the tools for boxes and points give."""
+    _listed(reply, site)
+    if reply.unit not in (None, "px"):
+        _fail(reply, f"boxes and points have the unit px, not {reply.unit}")
+    for row in reply.value:
+        numbers = row if isinstance(row, list) else []
+        if len(numbers) not in lengths or not all(isinstance(own, int | float) for own in numbers):
+            _fail(reply, f"its value must be a list of {what} pixel coordinates, which {_short(row)} is not")
 
 
 def _masked(reply: Reply, site: Site) -> None:

@@ -37,6 +37,9 @@ def test_numbers_keep_four_digits(value: float, shown: str) -> None:
         (2.66, "ratio", "2.660"),
         ("connected", None, "connected"),
         (["a", "b"], None, "a, b"),
+        ([[47.0, 20.0, 1266.0, 30.25]], "px", "(47, 20, 1266, 30.25)"),
+        ([[i, 0.5] for i in range(7)], "px", "(0, 0.5), (1, 0.5), (2, 0.5), (3, 0.5), (4, 0.5) and 2 more"),
+        ([], "px", ""),
     ],
 )
 def test_values_come_with_their_unit(value: object, unit: str | None, shown: str) -> None:

@@ -33,6 +33,14 @@ HOUSES = 'houses = components(segment("building"))\nha = "h" + "a"\nfurlong = "f
         ('reply(str(count(houses)), kind="quantity", unit="m2")', "its value must be a finite number"),
         ('reply(area_m2(houses) * 1e308 * 10, kind="quantity", unit="m2")', "its value must be a finite number"),
         ('reply(count(houses), kind="ranking")', "its value must be a list"),
+        ('reply(boxes_px(houses), kind="boxes", objects=largest(houses))', "it holds 12 boxes but its objects are 1 "),
+        (
+            'reply(points_px(houses), kind="boxes")',
+            "list of boxes of four or eight pixel coordinates, which",
+        ),
+        ('reply(boxes_px(houses), kind="point")', "must be a list of points of two pixel coordinates"),
+        ('reply(box_px(houses), kind="boxes")', "pixel coordinates, which float '47.0' is not"),
+        ('reply(boxes_px(houses), kind="boxes", unit=ha)', "boxes and points have the unit px, not ha"),
         ('reply("all" if count(houses) else "none", kind="mask")', "must come with a mask"),
     ],
 )
@@ -51,6 +59,9 @@ def test_contradictions_fail(village: Any, tmp_path: Path, reply: str, why: str)
         ('reply(area_m2(segment("water")) / 10000, kind="quantity", unit="ha")', 0.099),
         ('reply(["building", "water"] if area_px(segment("water")) else [], kind="ranking")', ["building", "water"]),
         ('reply("water" if area_m2(segment("water")) > area_m2(houses) else "building", kind="category")', "water"),
+        ('reply(boxes_px(largest(houses)), kind="boxes", objects=largest(houses))', [[47, 20, 63, 30]]),
+        ('reply([box_px(houses)], kind="boxes", objects=houses)', [[47, 20, 266, 150]]),
+        ('reply(points_px(largest(houses)), kind="point", unit="px")', [[55, 25]]),
         ('reply(ratio(area_m2(segment("water")), area_m2(houses)), kind="quantity", unit="ratio")', 990 / 480),
     ],
 )
