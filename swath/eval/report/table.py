@@ -39,6 +39,11 @@ class Table:
         """Whether a column is read as text."""
         return column == 0 or column in self.texts
 
+    @property
+    def is_list(self) -> bool:
+        """Whether it lists cases, in nothing but texts."""
+        return len(self.head) > 1 and all(map(self.is_text, range(len(self.head))))
+
 
 @dataclass(frozen=True)
 class Section:
