@@ -16,11 +16,13 @@ class Example:
         question: as a person would ask it.
         program: free code, or one line "cannot: ...".
         expression: the same as one expression of the bound way.
+        short: whether the small prompt shows it.
     """
 
     question: str
     program: str
     expression: str
+    short: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -28,6 +30,6 @@ def examples() -> tuple[Example, ...]:
     """All worked examples, in the order of the file."""
     text = resources.files("swath.prompts").joinpath("examples.toml").read_text(encoding="utf-8")
     return tuple(
-        Example(item["question"], item["program"].strip("\n"), item["expression"])
+        Example(item["question"], item["program"].strip("\n"), item["expression"], item.get("short", False))
         for item in tomllib.loads(text)["example"]
     )

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from swath.agent.llm import wording
 from swath.agent.llm.bound_compile import compiled
 from swath.agent.llm.bound_grammar import grammar
 from swath.agent.llm.code import declined
 from swath.agent.llm.exchange import Grammar, Shape
-from swath.agent.llm.expression import label, operations
+from swath.agent.llm.expression import Operation, label, operations
+from swath.agent.llm.offered import always, further
 from swath.agent.llm.ways import Task
 from swath.agent.planner import Program
 from swath.prompts import Prompt, render
 from swath.prompts.examples import examples
+from swath.tools.registry import Tool
 
 _SPACES = re.compile(r"\s+")
 
@@ -24,8 +27,9 @@ class Bound:
     name = "bound"
 
     def system(self) -> Prompt:
-        """What the expression language can say, and all worked examples; constant, so that its prefix is kept."""
-        return render("bound_system.md", operations=[_line(name) for name in operations()], examples=examples())
+        """What the expression language can say, and the short examples; constant, so that its prefix is kept."""
+        shown = [example for example in examples() if example.short]
+        return render("bound_system.md", operations=_signatures(always()), examples=shown)
 
     def question(self, task: Task) -> Prompt:
         """Classes, quantities, the question, and what was wrong with the last expression."""
@@ -35,6 +39,7 @@ class Bound:
         return render(
             "bound_question.md",
             classes=wording.names(tuple(_classes(task))),
+            operations=_signatures(further(task.given.question)),
             quantities=", ".join(f'"{label(amount)}"' for amount in task.given.amounts) or "none",
             question=wording.quoted(task.given.question, 2 * len(task.given.question) + 3),
             feedback=feedback,
@@ -67,10 +72,18 @@ def _classes(task: Task) -> dict[str, tuple[str, ...]]:
     return named or {name: (name,) for name in task.scene.classes[: wording.MOST_NAMES]}
 
 
-def _line(name: str) -> str:
-    operation = operations()[name]
+def _signatures(tools: Iterable[Tool]) -> list[tuple[str, str]]:
+    """What gives masks, what gives regions, numbers, names: (what, the tools' signatures), none where there is none."""
+    fitting = [operations()[tool.name] for tool in tools if tool.name in operations()]
+    found = {operation.returns: "" for operation in fitting}
+    return [
+        (returns, ", ".join(_signature(operation) for operation in fitting if operation.returns == returns))
+        for returns in found
+    ]
+
+
+def _signature(operation: Operation) -> str:
     shorts = dict.fromkeys(
-        argument.short if argument.required and not argument.keyword else f"{argument.short}="
-        for argument in operation.arguments
+        argument.short if not argument.keyword else f"{argument.short}=" for argument in operation.arguments
     )
-    return f"{name}({', '.join(shorts)}): {operation.tool.summary}"
+    return f"{operation.tool.name}({', '.join(shorts)})"

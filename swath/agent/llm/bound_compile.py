@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from swath.agent.llm.expression import Argument, Operation, label, operations
+from swath.agent.llm.expression import BARE, Argument, Operation, label, operations
 from swath.agent.llm.given import Given
 from swath.agent.offline.meaning import Amount
 from swath.agent.units import DIMENSIONS as UNIT_DIMENSIONS
@@ -84,13 +84,13 @@ class _Compiler:
             case ast.Compare(ops=[op], comparators=[other]) if isinstance(op, COMPARISONS):
                 return self._comparison(node.left, op, other)
             case ast.BinOp(op=ast.Add() | ast.Sub()):
-                left, right = self._number(node.left), self._number(node.right)
+                left, right = self._alike(node.left, node.right)
                 sign = "+" if isinstance(node.op, ast.Add) else "-"
                 return _Value(f"{left.code} {sign} {right.code}", "number", left.unit)
             case ast.IfExp():
                 return self._choice(node)
             case ast.Call(func=ast.Name(id="percent"), args=[part, whole], keywords=[]):
-                first, second = self._number(part), self._number(whole)
+                first, second = self._alike(part, whole)
                 return _Value(f"100 * ratio({first.code}, {second.code})", "number", PERCENT, first.objects)
             case ast.Call(func=ast.Name(id=name)) if name in operations():
                 return self._call(operations()[name], node)
@@ -102,16 +102,24 @@ class _Compiler:
             raise self._wrong(f"{ast.unparse(node)[:60]} is no number")
         return found
 
+    def _alike(self, one: ast.expr, other: ast.expr) -> tuple[_Value, _Value]:
+        """Two numbers of one unit."""
+        first, second = self._number(one), self._number(other)
+        if first.unit != second.unit:
+            raise self._wrong(f"{first.unit} and {second.unit} do not go together in {ast.unparse(one)[:60]}")
+        return first, second
+
     def _comparison(self, left: ast.expr, op: ast.cmpop, other: ast.expr) -> _Value:
-        measured = self._number(left)
         sign = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "=="}[type(op)]
         match other:
             case ast.Constant(value=0):
-                limit = "0"
+                measured, limit = self._number(left), "0"
             case ast.Constant(value=str(said)):
+                measured = self._number(left)
                 limit = self._amount(said, measured.unit)
             case _:
-                limit = self._number(other).code
+                measured, second = self._alike(left, other)
+                limit = second.code
         return _Value(f"{measured.code} {sign} {limit}", "truth", objects=measured.objects)
 
     def _choice(self, node: ast.IfExp) -> _Value:
@@ -123,9 +131,11 @@ class _Compiler:
         raise self._wrong("a choice is between two classes")
 
     def _call(self, operation: Operation, node: ast.Call) -> _Value:
-        places = [argument for argument in operation.arguments if not argument.keyword and argument.required]
+        places = operation.places
         if len(node.args) != len(places):
             raise self._wrong(f"{operation.tool.name} takes {len(places)} things in their places")
+        if [argument.kind for argument in places] == ["number", "number"]:
+            self._alike(*node.args)
         inputs = [self._input(argument, part) for argument, part in zip(places, node.args, strict=True)]
         given = inputs + [self._keyword(operation, keyword) for keyword in node.keywords]
         code = f"{operation.tool.name}({', '.join(given)})"
@@ -137,7 +147,9 @@ class _Compiler:
     def _input(self, argument: Argument, node: ast.expr) -> str:
         if argument.kind == "number":
             return self._number(node).code
-        if isinstance(node, ast.Constant) and argument.kind != "regions":
+        if isinstance(node, ast.Constant):
+            if argument.kind == "regions":
+                raise self._wrong(f"{node.value!r} is pixels, not objects: write components({node.value!r})")
             return self._class(node.value)
         found = self.value(node)
         if found.type not in _HANDLES or (argument.kind != "either" and found.type != argument.kind):
@@ -164,7 +176,7 @@ class _Compiler:
 
     def _amount(self, said: str, unit: str) -> str:
         amount = self.amounts.get(said)
-        fits = amount is not None and (amount.unit == unit or (amount.unit == "" and unit in ("count", "ratio")))
+        fits = amount is not None and (amount.unit == unit or (amount.unit == "" and unit in BARE))
         if amount is None or not fits:
             raise self._wrong(f'"{said}" is nothing to compare {unit} with')
         return _plain(amount)

@@ -6,21 +6,19 @@ can still choose where it belongs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
-from swath.agent.llm.expression import BOUND_NEEDED, SHARES, Argument, Operation, label, operations
+from swath.agent.llm.expression import BARE, Argument, Operation, label, operations
 from swath.agent.llm.given import Given
+from swath.agent.llm.offered import offered
 
 LONGEST_REASON = 80
 FIXED = """root ::= cannot | answer
 cannot ::= "cannot: " [a-z ,]{{1,{longest}}}
 answer ::= truth | number | name
 truth ::= claim | claim " and " claim | claim " or " claim
-claim ::= number comparison limit
 comparison ::= " > " | " >= " | " < " | " <= " | " == "
-limit ::= number | zero{limits}
-zero ::= "0"
-number ::= measure | measure " + " measure | measure " - " measure | "percent(" measure ", " measure ")"
 either ::= mask | regions
 """
 
@@ -33,20 +31,36 @@ def grammar(given: Given, classes: Sequence[str]) -> str:
         classes: names that may be written: those that the question means, or all where it names none.
     """
     quantities = _Quantities(given)
-    limits = quantities.of("m", "m2", "px", "percent", "kW", "")
-    lines = [FIXED.format(longest=LONGEST_REASON, limits=f" | {limits}" if limits else "").strip()]
-    named = " | ".join(_text(name) for name in classes)
-    lines.append(f"class ::= {named}")
-    made = [(operation, body) for operation in operations().values() if (body := _body(operation, quantities))]
-    for returns, rule, further in (
-        ("mask", "mask", ["class"]),
-        ("regions", "regions", []),
-        ("number", "measure", []),
-        ("name", "name", ['class " if " number comparison number " else " class'] if len(classes) > 1 else []),
-    ):
+    lines = [FIXED.format(longest=LONGEST_REASON).strip(), f"class ::= {' | '.join(map(_text, classes))}"]
+    fitting = [operations()[tool.name] for tool in offered(given.question) if tool.name in operations()]
+    made = [(operation, body) for operation in fitting if (body := _body(operation, quantities))]
+    for returns, further in (("mask", ["class"]), ("regions", []), ("name", _choice(classes))):
         bodies = [body for operation, body in made if operation.returns == returns]
-        lines.append(f"{rule} ::= {' | '.join((*further, *bodies))}")
-    return "\n".join(lines) + "\n"
+        lines.append(f"{returns} ::= {' | '.join((*further, *bodies))}")
+    measures: dict[str, list[str]] = {}
+    for operation, body in made:
+        if operation.returns == "number":
+            measures.setdefault(operation.unit, []).append(body)
+    return "\n".join((*lines, *_numbers(measures, quantities))) + "\n"
+
+
+def _choice(classes: Sequence[str]) -> list[str]:
+    return ['class " if " same " else " class'] if len(classes) > 1 else []
+
+
+def _numbers(measures: Mapping[str, list[str]], quantities: _Quantities) -> Iterator[str]:
+    """Rules by unit, so that nothing is added to, compared with or divided by what has another."""
+    rules = {unit: re.sub(r"[^a-z0-9]", "", unit.lower()) for unit in measures}
+    for unit, bodies in measures.items():
+        rule, further = rules[unit], ['"percent(" pair ")"'] if unit == "percent" else []
+        limits = [f"sum-{rule}", '"0"', quantities.of(*((unit, "") if unit in BARE else (unit,)))]
+        yield f"of-{rule} ::= {' | '.join((*bodies, *further))}"
+        yield f'sum-{rule} ::= of-{rule} | of-{rule} " + " of-{rule} | of-{rule} " - " of-{rule}'
+        yield f"limit-{rule} ::= {' | '.join(filter(None, limits))}"
+    yield f"number ::= {' | '.join(f'sum-{rule}' for rule in rules.values())}"
+    yield f"claim ::= {' | '.join(f'sum-{rule} comparison limit-{rule}' for rule in rules.values())}"
+    yield f"same ::= {' | '.join(f'sum-{rule} comparison sum-{rule}' for rule in rules.values())}"
+    yield "pair ::= " + " | ".join(f'of-{rule} ", " of-{rule}' for rule in rules.values())
 
 
 class _Quantities:
@@ -74,16 +88,17 @@ def _text(value: str) -> str:
 
 def _body(operation: Operation, quantities: _Quantities) -> str:
     """How a tool is called, "" where the question lacks what it needs."""
-    places = [argument for argument in operation.arguments if not argument.keyword and argument.required]
-    parts = [f'"{operation.tool.name}("', *_joined([_place(argument) for argument in places])]
-    for argument in operation.arguments:
-        if argument.keyword and argument.kind != "bound":
-            part = _keyword(argument, quantities, first=not places)
-            if not part and argument.required:
-                return ""
+    places = [argument.kind for argument in operation.places]
+    parts = [f'"{operation.tool.name}("', *(["pair"] if places == ["number", "number"] else _joined(places))]
+    keywords = [argument for argument in operation.arguments if argument.keyword and not argument.side]
+    for argument in sorted(keywords, key=lambda argument: not argument.required):
+        part = _keyword(argument, quantities, first=len(parts) == 1)
+        if not part and argument.required:
+            return ""
+        if part and (argument.required or len(parts) > 1):  # an optional one that comes first would need no comma
             parts.append(part)
-    bounds = _bounds(operation, quantities)
-    if operation.tool.name in BOUND_NEEDED and not bounds:
+    bounds = _bounds(operation, quantities, first=len(parts) == 1)
+    if operation.needs_bound and not bounds:
         return ""
     return " ".join(part for part in (*parts, bounds, '")"') if part)
 
@@ -95,17 +110,15 @@ def _joined(parts: Sequence[str]) -> Iterator[str]:
         yield part
 
 
-def _place(argument: Argument) -> str:
-    return {"number": "measure"}.get(argument.kind, argument.kind)
-
-
 def _keyword(argument: Argument, quantities: _Quantities, *, first: bool) -> str:
     if argument.kind == "choice":
         values = " | ".join(_text(choice) for choice in argument.choices)
     elif argument.kind == "number":
         values = quantities.whole() or ("[1-9]" if argument.required else "")
     elif argument.kind == "share":
-        values = quantities.of("percent") if argument.name in SHARES else ""
+        values = quantities.of("percent")
+    elif argument.kind == "bound":
+        values = quantities.of(argument.unit)
     else:
         values = argument.kind
     if not values:
@@ -114,19 +127,19 @@ def _keyword(argument: Argument, quantities: _Quantities, *, first: bool) -> str
     return given if argument.required else f"({given})?"
 
 
-def _bounds(operation: Operation, quantities: _Quantities) -> str:
-    """At most one lower and one upper bound, in this order."""
+def _bounds(operation: Operation, quantities: _Quantities, *, first: bool) -> str:
+    """At most one lower and one upper bound, in this order; at least one where the tool does nothing without."""
     sides = []
-    for beginnings in (("larger_than", "min_", "min"), ("smaller_than", "max_", "max")):
+    for side in ("low", "high"):
         options: dict[str, None] = {}
         for argument in operation.arguments:
-            if argument.kind == "bound" and argument.short.startswith(beginnings):
-                values = quantities.of(argument.unit)
-                options |= {f'", {argument.short}=" ({values})': None} if values else {}
-        sides.append(" | ".join(options))
-    low, high = (f"({side})" if side else "" for side in sides)
-    if operation.tool.name not in BOUND_NEEDED:
-        return " ".join(f"{side}?" for side in (low, high) if side)
-    if low and high:
-        return f"({low} | {high} | {low} {high})"
-    return low or high
+            values = quantities.of(argument.unit) if argument.side == side else ""
+            options |= {f'"{argument.short}=" ({values})': None} if values else {}
+        sides.append(f"({' | '.join(options)})" if options else "")
+    low, high = sides
+    comma = "" if first else '", " '
+    if not operation.needs_bound:
+        return " ".join(f"({comma}{side})?" for side in (low, high) if side)
+    both = f'{low} ", " {high}' if low and high else ""
+    alternatives = [f"{comma}{bounds}" for bounds in (low, high, both) if bounds]
+    return f"({' | '.join(alternatives)})" if alternatives else ""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby
 
-from swath.agent.execution import surface
 from swath.agent.llm import wording
 from swath.agent.llm.examples import similar
 from swath.agent.llm.exchange import Shape
+from swath.agent.llm.offered import always, families, further
 from swath.agent.llm.ways import Task
 from swath.agent.planner import Program
 from swath.errors import Refused
@@ -25,15 +24,20 @@ class Code:
 
     name = "code"
 
-    def __init__(self, examples: int = 3) -> None:
-        """Choose how many worked examples each question is shown with."""
-        self._examples = examples
+    def __init__(self, *, small: bool = False, examples: int | None = None) -> None:
+        """Choose the length of the prompt.
+
+        Args:
+            small: tools by their bare signatures, for small models.
+            examples: how many worked examples each question is shown with; three, or two for small models.
+        """
+        self._small = small
+        self._examples = (2 if small else 3) if examples is None else examples
 
     def system(self) -> Prompt:
-        """The rules and every tool with its signature."""
-        callable_tools = [tool for tool in surface().values() if tool.name != "reply"]
-        families = [(name, list(members)) for name, members in groupby(callable_tools, key=lambda tool: tool.family)]
-        return render("code_system.md", families=families)
+        """The rules, and the tools that every question may need."""
+        name = "code_system_small.md" if self._small else "code_system.md"
+        return render(name, families=families(always(), short=self._small))
 
     def question(self, task: Task) -> Prompt:
         """Examples like it, the scene, the question, and what was wrong with the last draft."""
@@ -46,6 +50,7 @@ class Code:
             examples=similar(task.given.question, self._examples),
             scene=wording.of_scene(task.scene, task.given.gsd_m),
             given=wording.of_given(task.given),
+            families=families(further(task.given.question), short=self._small),
             question=wording.quoted(task.given.question, 2 * len(task.given.question) + 3),
             feedback=feedback,
         )

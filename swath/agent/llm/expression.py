@@ -26,14 +26,17 @@ Type = Literal["mask", "regions", "either", "number", "name"]
 LEFT_OUT = ("reply", "convert", "segment")
 """Tools that the compiler calls by itself."""
 
-DIMENSIONS = {"_m2": "m2", "_m": "m", "_px": "px"}
+DIMENSIONS = {"_m2": "m2", "_m": "m", "_px": "px", "_deg": "deg"}
 """Ending of an argument to the unit of the quantities that it takes."""
+
+SIDES = {"larger_than": "low", "min": "low", "smaller_than": "high", "max": "high"}
+"""Beginning of a bound's name to the end of a range that it sets."""
 
 SHARES = ("efficiency",)
 """Arguments that take a percentage as a share of one."""
 
-BOUND_NEEDED = ("within", "beyond", "near", "farther", "filter_regions")
-"""Tools that do nothing without a bound."""
+BARE = ("count", "ratio")
+"""Units of numbers that bare numbers of the question are compared with."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Argument:
         name: the tool's own name of it.
         short: without its unit.
         kind: "mask", "regions" or "either"; "number" for n; "choice"; "bound" for a quantity; "share".
-        unit: "m", "m2" or "px" for a bound.
+        unit: "m", "m2", "px" or "deg" for a bound.
         choices: texts of a choice.
         required: whether it has to be given.
         keyword: whether it is passed by name.
@@ -57,6 +60,13 @@ class Argument:
     choices: tuple[str, ...] = ()
     required: bool = True
     keyword: bool = False
+
+    @property
+    def side(self) -> str:
+        """The end of a range that a bound sets, "low" or "high"; "" for anything else."""
+        if self.kind != "bound" or self.required:
+            return ""
+        return next((side for beginning, side in SIDES.items() if self.short.startswith(beginning)), "")
 
 
 @dataclass(frozen=True)
@@ -72,6 +82,18 @@ class Operation:
     tool: Tool
     returns: Type
     arguments: tuple[Argument, ...]
+
+    @property
+    def places(self) -> tuple[Argument, ...]:
+        """What is passed without its name, things that a tool may do without included."""
+        return tuple(argument for argument in self.arguments if not argument.keyword)
+
+    @property
+    def needs_bound(self) -> bool:
+        """Whether it does nothing without one: it chooses from what it is given, or from the whole image."""
+        kinds = [argument.kind for argument in self.places]
+        chooses = self.returns in ("mask", "regions") and (not kinds or kinds[0] in (self.returns, "either"))
+        return chooses and any(argument.side for argument in self.arguments)
 
     @property
     def unit(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from swath.agent.execution import surface
 from swath.agent.llm.code import LONGEST_REASON, Code, declined
 from swath.agent.llm.exchange import Function, Schema, Shape
+from swath.agent.llm.offered import always, families, offered
 from swath.agent.llm.ways import Task
 from swath.agent.llm.wording import quoted
 from swath.agent.planner import Program
@@ -31,26 +32,28 @@ class Structured:
 
     name = "structured"
 
-    def __init__(self, *, as_call: bool = False) -> None:
-        """Choose between a tool call and structured output.
+    def __init__(self, *, small: bool = False, as_call: bool = False) -> None:
+        """Choose the length of the prompt, and between a tool call and structured output.
 
         Args:
+            small: tools without what they mean, for small models.
             as_call: for servers that know tool calls but no schemas.
         """
+        self._small = small
         self._as_call = as_call
 
     def system(self) -> Prompt:
         """The rules; the tools are in the schema too, but their meaning is not."""
-        tools = [tool for tool in surface().values() if _fits(tool)]
-        return render("structured_system.md", tools=tools)
+        return render("structured_system.md", families=families(always(), short=self._small))
 
     def question(self, task: Task) -> Prompt:
         """Scene, question, and what was wrong with the last plan; no worked examples in Python."""
-        return Code(examples=0).question(task)
+        return Code(small=self._small, examples=0).question(task)
 
     def shape(self, task: Task) -> Shape:
         """The schema of a plan."""
-        return Function(NAME, PURPOSE, plan_schema()) if self._as_call else Schema(NAME, plan_schema())
+        schema = plan_schema(tuple(tool.name for tool in offered(task.given.question)))
+        return Function(NAME, PURPOSE, schema) if self._as_call else Schema(NAME, schema)
 
     def program(self, text: str, task: Task) -> Program:
         """The program of a plan.
@@ -83,7 +86,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def _step(step: Mapping[str, Any]) -> str:
     name, tool = _name(step["name"]), step["tool"]
-    if tool not in surface():
+    if tool not in surface() or tool == "reply":
         raise ValueError(f"there is no tool {str(tool)[:40]}")
     parameters, arguments = surface()[tool].signature.parameters, step["arguments"]
     unknown = set(arguments) - set(parameters)
@@ -119,14 +122,14 @@ def _takes_handle(annotation: Any) -> bool:
     return any(part in str(annotation) for part in (Mask.__name__, Regions.__name__))
 
 
-def _fits(tool: Tool) -> bool:
-    return tool.name != "reply"
+@lru_cache(maxsize=16)
+def plan_schema(tools: tuple[str, ...]) -> dict[str, Any]:
+    """JSON Schema of a plan, strict: every property is required, what may be left out is null.
 
-
-@lru_cache(maxsize=1)
-def plan_schema() -> dict[str, Any]:
-    """JSON Schema of a plan, strict: every property is required, what may be left out is null."""
-    steps = [_step_schema(tool) for tool in surface().values() if _fits(tool)]
+    Args:
+        tools: names of the tools that its steps may call.
+    """
+    steps = [_step_schema(surface()[name]) for name in tools]
     text = {"type": "string"}
     maybe = {"type": ["string", "null"]}
     answer = _strict(
