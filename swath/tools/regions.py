@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,26 +125,26 @@ def filter_regions(
 
 
 def between(
-    values: NDArray[np.float64],
+    values: NDArray[np.floating[Any]],
     larger_than: float | None,
     minimum: float | None,
     smaller_than: float | None,
     maximum: float | None,
 ) -> NDArray[np.bool_]:
-    """Where values keep to bounds: the larger/smaller pair is exclusive, the min/max pair inclusive.
+    """Where values of any shape keep to bounds: the larger/smaller pair is exclusive, the min/max pair inclusive.
 
     Inclusive bounds have a relative slack of 1e-9, exclusive ones lose it, so that an area that equals the bound in
     exact arithmetic is treated so in floating point.
     """
-    keep = np.ones(len(values), dtype=bool)
+    keep = np.ones(values.shape, dtype=bool)
     if larger_than is not None:
-        keep &= values > larger_than * (1 + SLACK)
+        keep &= values > larger_than + SLACK * abs(larger_than)
     if minimum is not None:
-        keep &= values >= minimum * (1 - SLACK)
+        keep &= values >= minimum - SLACK * abs(minimum)
     if smaller_than is not None:
-        keep &= values < smaller_than * (1 - SLACK)
+        keep &= values < smaller_than - SLACK * abs(smaller_than)
     if maximum is not None:
-        keep &= values <= maximum * (1 + SLACK)
+        keep &= values <= maximum + SLACK * abs(maximum)
     return keep
 
 

@@ -21,9 +21,9 @@ GROUP = "swath.tools"
 OPERANDS = ("a", "b", "value")
 """Plain numbers of arithmetic: they may be passed by position and may be negative."""
 
-UNIT_SUFFIXES = ("_m", "_m2", "_px", "_km2", "_deg", "_percent", "_kw", "_w_per_m2")
+UNIT_SUFFIXES = ("_m", "_m2", "_m3", "_px", "_km2", "_deg", "_percent", "_kw", "_w_per_m2")
 _MEASURE_WORDS = ("distance", "area", "length", "height", "perimeter", "size", "radius")
-_MARK = "__swath_tool__"
+_MARK, _SIGNED = "__swath_tool__", "__swath_signed__"
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -43,6 +43,7 @@ class Tool:
         family: the file that holds it ("regions", "proximity" ...).
         summary: first line of its docstring.
         details: the rest of its docstring.
+        signed: names of numbers that may be negative.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Tool:
     family: str
     summary: str
     details: str
+    signed: tuple[str, ...] = OPERANDS
 
     def call(self, site: Site, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Check the arguments and call the function.
@@ -72,8 +74,9 @@ class Tool:
         annotation = self.signature.parameters[name].annotation
         if not _fits(value, annotation):
             raise ToolError(f"{self.name}: {name} must be {describe(annotation)}, not {_shown(value)}.")
-        if isinstance(value, int | float) and not isinstance(value, bool) and not _in_range(name, value):
-            range_ = "a finite number" if name in OPERANDS else "a finite number that is not negative"
+        signed = name in self.signed
+        if isinstance(value, int | float) and not isinstance(value, bool) and not _in_range(value, signed):
+            range_ = "a finite number" if signed else "a finite number that is not negative"
             raise ToolError(f"{self.name}: {name} must be {range_}, not {value}.")
 
     @property
@@ -104,11 +107,17 @@ class Tool:
         }
 
 
-def tool(*, measures: bool = False) -> Callable[[Function], Function]:
-    """Mark a function as a tool; it becomes one when the module's entry point is read."""
+def tool(*, measures: bool = False, signed: tuple[str, ...] = ()) -> Callable[[Function], Function]:
+    """Mark a function as a tool; it becomes one when the module's entry point is read.
+
+    Args:
+        measures: whether its result is a measurement of the image.
+        signed: names of numbers that may be negative, such as elevations and longitudes; `OPERANDS` always may.
+    """
 
     def mark(function: Function) -> Function:
         setattr(function, _MARK, measures)
+        setattr(function, _SIGNED, signed)
         return function
 
     return mark
@@ -135,7 +144,8 @@ def make_tool(function: Callable[..., Any]) -> Tool:
     signature = inspect.Signature(resolved, return_annotation=hints["return"])
     family = function.__module__.rpartition(".")[2]
     details = _without_site(lines[1]) if len(lines) > 1 else ""
-    return Tool(name, function, signature, getattr(function, _MARK, False), family, lines[0], details)
+    signed = (*OPERANDS, *getattr(function, _SIGNED, ()))
+    return Tool(name, function, signature, getattr(function, _MARK, False), family, lines[0], details, signed)
 
 
 def _without_site(details: str) -> str:
@@ -213,9 +223,9 @@ def _fits(value: Any, annotation: Any) -> bool:
     return False
 
 
-def _in_range(name: str, value: float) -> bool:
+def _in_range(value: float, signed: bool) -> bool:
     finite = value == value and abs(value) != float("inf")
-    return finite and (value >= 0 or name in OPERANDS)
+    return finite and (value >= 0 or signed)
 
 
 def _shown(value: Any) -> str:

@@ -149,7 +149,8 @@ def test_numbers_are_keyword_only_and_say_their_unit(name: str) -> None:
         kinds = describe(parameter.annotation).split(" | ")
         if {"int", "float"} & set(kinds) and parameter.name not in registry.OPERANDS:
             assert parameter.kind is parameter.KEYWORD_ONLY
-            assert parameter.name in ("n", "connectivity", "efficiency") or parameter.name.endswith(UNIT_SUFFIXES)
+            plain = ("n", "connectivity", "efficiency", "percent", "x", "y")  # x and y are in the unit of the CRS
+            assert parameter.name in plain or parameter.name.endswith(UNIT_SUFFIXES)
 
 
 def test_a_schema_accepts_what_the_tool_accepts() -> None:

@@ -1,0 +1,181 @@
+"""Statistics of the cells of a field under things, and how far they could lie elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.errors import Refused, ToolError
+from swath.tools.handles import Mask, Regions
+from swath.tools.runs import Runs
+from swath.tools.site import Site
+
+CellStatistic = Literal["mean", "median", "min", "max", "std", "percentile"]
+Field = NDArray[np.floating[Any]]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.integer[Any]]
+
+DEVIATIONS = 1.96
+"""Standard errors on each side of an estimate that hold 95 % of a normal distribution."""
+
+_RANKED = {"median": 0.5, "min": 0.0, "max": 1.0}
+
+
+def named(statistic: CellStatistic, percent: float) -> str:
+    """A statistic as a person would name it: "95th percentile (p95)", "median".
+
+    Raises:
+        ToolError: a percentile above 100.
+    """
+    if statistic != "percentile":
+        return {"min": "minimum", "max": "maximum", "std": "standard deviation"}.get(statistic, statistic)
+    if percent > 100:
+        raise ToolError(f"percent is a share of the cells from 0 to 100, not {percent:g}.")
+    tail = "th"
+    if percent == int(percent) and percent % 100 not in (11, 12, 13):
+        tail = {1: "st", 2: "nd", 3: "rd"}.get(int(percent) % 10, "th")
+    return f"{percent:g}{tail} percentile (p{percent:g})"
+
+
+def statistic_by_owner(
+    values: Field, owner: IntArray, count: int, statistic: CellStatistic, percent: float = 95.0, end: int = 0
+) -> FloatArray:
+    """One number for the cells of each owner.
+
+    Args:
+        values: (k,) cells, NaN where unknown; these do not count.
+        owner: (k,) index of what each cell belongs to.
+        count: number of owners.
+        statistic: which number; percentiles by linear interpolation between cells, "std" divides by n.
+        percent: share of the cells below a percentile, 0 to 100.
+        end: 0 for the number itself; -1 or +1 for the end of its sampling interval: 1.96 standard errors of a mean or a
+            standard deviation, the binomial ranks of a percentile (at least one cell, Conover 1999).
+
+    Returns:
+        (count,) NaN for an owner without a known cell.
+    """
+    known = np.isfinite(values)
+    cells, owner = values[known].astype(np.float64), owner[known]
+    sizes = np.bincount(owner, minlength=count)
+    some = np.maximum(sizes, 1)
+    if statistic in ("mean", "std"):
+        found = _moment(cells, owner, count, some, statistic, end)
+    else:
+        share = _RANKED.get(statistic, percent / 100)
+        order = np.lexsort((cells, owner))
+        last = np.maximum(sizes - 1, 0)
+        moved = end * np.maximum(DEVIATIONS * np.sqrt(sizes * share * (1 - share)), 1.0)
+        found = _ranked(cells[order], np.cumsum(sizes) - sizes, last, share * last + moved)
+    return np.where(sizes > 0, found, np.nan)
+
+
+def _moment(
+    cells: FloatArray, owner: IntArray, count: int, sizes: IntArray, statistic: CellStatistic, end: int
+) -> FloatArray:
+    mean = np.bincount(owner, cells, minlength=count) / sizes
+    std = np.sqrt(np.bincount(owner, (cells - mean[owner]) ** 2, minlength=count) / sizes)
+    if statistic == "std":
+        return np.maximum(std + end * DEVIATIONS * std / np.sqrt(2 * sizes), 0.0)
+    return mean + end * DEVIATIONS * std / np.sqrt(np.maximum(sizes - 1, 1))
+
+
+def _ranked(ordered: FloatArray, first: IntArray, last: IntArray, rank: FloatArray) -> FloatArray:
+    """Values at ranks, which may lie between two cells, of groups that are sorted one after another."""
+    if len(ordered) == 0:
+        return np.full(len(first), np.nan)
+    rank = np.clip(rank, 0, last)
+    below = np.floor(rank).astype(np.int64)
+    at = np.minimum(first + below, len(ordered) - 1)
+    above = np.minimum(first + np.minimum(below + 1, last), len(ordered) - 1)
+    part = rank - below
+    return np.asarray(ordered[at] + part * (ordered[above] - ordered[at]))
+
+
+def doubted_statistic(
+    site: Site, field: Field, of: Mask | Regions | None, statistic: CellStatistic, percent: float, *, end: int = 1
+) -> float:
+    """One number for all cells of a thing, each once, under the present doubt of heights.
+
+    Args:
+        site: the image.
+        field: (rows, columns) in metres, NaN where unknown.
+        of: which cells; None for the whole image.
+        statistic: which number.
+        percent: of a percentile.
+        end: -1 where a larger number makes the answer smaller.
+
+    Raises:
+        Refused: no cell is known.
+    """
+    cells = known_cells(site, field, of)
+    owner = np.zeros(len(cells), dtype=np.int64)
+    return float(_doubted(site, cells, owner, 1, statistic, percent, end)[0])
+
+
+def doubted_statistics(
+    site: Site, field: Field, regions: Regions, statistic: CellStatistic, percent: float
+) -> FloatArray:
+    """(n,) one number for the cells of each region, under the present doubt; NaN where none of its cells is known."""
+
+    def measure(runs: Runs) -> FloatArray:
+        cells = field.reshape(-1)[runs.places]
+        owner = np.repeat(runs.owner, runs.lengths)
+        return _doubted(site, cells, owner, runs.count, statistic, percent, 1)
+
+    return np.asarray(regions.measured(measure), dtype=np.float64)
+
+
+def _doubted(
+    site: Site, cells: Field, owner: IntArray, count: int, statistic: CellStatistic, percent: float, end: int
+) -> FloatArray:
+    end *= site.nudge.height
+    stated = accuracy_m(site)
+    if stated is None:
+        return statistic_by_owner(cells, owner, count, statistic, percent, end)
+    found = statistic_by_owner(cells, owner, count, statistic, percent)
+    return found if statistic == "std" else found + end * stated
+
+
+def accuracy_m(site: Site) -> float | None:
+    """Within how many metres heights are right, None where nobody stated it; from now on the answer's doubt."""
+    stated = None if site.heights is None else site.heights.accuracy_m
+    site.doubts.add("sampling" if stated is None else "vertical accuracy")
+    return stated
+
+
+def height_shift_m(site: Site) -> float:
+    """By how much every height moves under the present doubt; 0 where no accuracy is stated."""
+    stated = None if site.heights is None else site.heights.accuracy_m
+    if stated is None:
+        return 0.0
+    site.doubts.add("vertical accuracy")
+    return site.nudge.height * stated
+
+
+def known_cells(site: Site, field: Field, of: Mask | Regions | None, what: str = "height") -> Field:
+    """(k,) the known cells of a thing (the whole image if None); says which share of it is unknown.
+
+    Raises:
+        Refused: none is known, or there is no such thing in the image.
+    """
+    name = "the image" if of is None else of.name
+    pixels = site.valid if of is None else site.mask_of(of).pixels
+    cells = field[pixels]
+    if not len(cells):
+        raise Refused(f"There are no {name} in the image, so that their {what} has no value.")
+    known = np.isfinite(cells)
+    if not known.any():
+        raise Refused(f"No pixel of {name} has a known {what}. Next: give heights that cover it.")
+    warn_of_gaps(
+        site, name, int(np.count_nonzero(~known)), len(cells), f"pixels have no known {what}; the others count"
+    )
+    return np.asarray(cells[known])
+
+
+def warn_of_gaps(site: Site, name: str, missing: int, total: int, said: str) -> None:
+    """Say how much of a thing could not be measured."""
+    if missing:
+        share = 100 * missing / total
+        site.warn(f"{name}: {share:.2g} % of the {said}.")

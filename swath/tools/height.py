@@ -1,0 +1,323 @@
+"""How high things stand above the ground, from an nDSM, or from a DSM and a DTM."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swath.errors import Refused
+from swath.raster.heights import STATE_HEIGHTS, AboveGround
+from swath.tools.cells import (
+    CellStatistic,
+    FloatArray,
+    doubted_statistic,
+    doubted_statistics,
+    height_shift_m,
+    known_cells,
+    named,
+)
+from swath.tools.handles import Mask, Regions
+from swath.tools.regions import Statistic, between, bound_words, positive, statistic_of
+from swath.tools.registry import tool
+from swath.tools.runs import row_blocks
+from swath.tools.site import Site
+
+
+def above_ground(site: Site) -> AboveGround:
+    """Heights above ground on the image's grid; says where they come from.
+
+    Raises:
+        Refused: no rasters of heights were given, or none from which heights above ground follow.
+    """
+    if site.heights is None:
+        raise Refused(f"Heights cannot be measured: no raster of heights is given. Next: {STATE_HEIGHTS}.")
+    found = site.heights.above_ground
+    site.warn(f"Heights are above ground, from {found.source}.")
+    for note in found.notes:
+        site.warn(note)
+    return found
+
+
+def region_heights(site: Site, regions: Regions, statistic: CellStatistic, percent: float) -> FloatArray:
+    """(n,) height of each region in metres, NaN where none of its cells is known; says which statistic it is.
+
+    Raises:
+        Refused: no heights above ground are known.
+    """
+    site.warn(f"The height of an object is the {named(statistic, percent)} of its cells.")
+    return doubted_statistics(site, above_ground(site).heights, regions, statistic, percent)
+
+
+def _measured(site: Site, regions: Regions, statistic: CellStatistic, percent: float) -> tuple[Regions, FloatArray]:
+    """The regions whose height is known, and these heights; says how many others there are.
+
+    Raises:
+        Refused: no heights above ground are known, or that of no region.
+    """
+    heights = region_heights(site, regions, statistic, percent)
+    known = np.isfinite(heights)
+    missing = int(np.count_nonzero(~known))
+    if len(known) and not known.any():
+        raise Refused(f"No pixel of {regions.name} has a known height. Next: give heights that cover them.")
+    if missing:
+        site.warn(f"{missing} of {len(regions)} {regions.name} have no known height and were left out.")
+    return (regions.take(known, regions.name) if missing else regions), heights[known]
+
+
+@tool(measures=True)
+def height_statistic_m(
+    site: Site, of: Mask | Regions, *, statistic: CellStatistic = "percentile", percent: float = 95.0
+) -> float:
+    """Height above ground in metres of all cells of a mask or of regions together.
+
+    Args:
+        site: the image.
+        of: which cells; those that several regions share count once.
+        statistic: which number for the cells; "percentile" interpolates linearly, "std" divides by n.
+        percent: share of the cells below a percentile, 0 to 100.
+
+    Raises:
+        Refused: no heights above ground are given, or none is known there.
+    """
+    site.warn(f"The height is the {named(statistic, percent)} of the cells.")
+    return doubted_statistic(site, above_ground(site).heights, of, statistic, percent)
+
+
+@tool(measures=True)
+def region_heights_m(
+    site: Site, regions: Regions, *, statistic: CellStatistic = "percentile", percent: float = 95.0
+) -> list[float]:
+    """Height above ground of every region in metres, in order; regions without a known height are left out.
+
+    Args:
+        site: the image.
+        regions: whose heights.
+        statistic: which number for the cells of a region.
+        percent: share of the cells below a percentile, 0 to 100.
+
+    Raises:
+        Refused: no heights above ground are given, or none is known there.
+    """
+    return [float(height) for height in _measured(site, regions, statistic, percent)[1]]
+
+
+@tool(measures=True)
+def region_height_statistic_m(
+    site: Site,
+    regions: Regions,
+    *,
+    among: Statistic,
+    statistic: CellStatistic = "percentile",
+    percent: float = 95.0,
+) -> float:
+    """Mean, median, smallest, largest ... of the heights of regions in metres, each region counting once.
+
+    Args:
+        site: the image.
+        regions: whose heights.
+        among: which number for the many heights; "std" divides by n.
+        statistic: which number for the cells of a region is its height.
+        percent: share of the cells below a percentile, 0 to 100.
+
+    Raises:
+        Refused: no heights above ground are given, none is known there, or there are no regions.
+    """
+    return statistic_of(_measured(site, regions, statistic, percent)[1], among, regions.name)
+
+
+@tool(measures=True)
+def with_height(
+    site: Site,
+    regions: Regions,
+    *,
+    larger_than_m: float | None = None,
+    min_m: float | None = None,
+    smaller_than_m: float | None = None,
+    max_m: float | None = None,
+    statistic: CellStatistic = "percentile",
+    percent: float = 95.0,
+) -> Regions:
+    """The regions of some height above ground; regions without a known height are left out.
+
+    Args:
+        site: the image.
+        regions: where to choose.
+        larger_than_m: keep regions taller than this, exclusive.
+        min_m: keep regions from this height on, inclusive.
+        smaller_than_m: keep regions lower than this, exclusive.
+        max_m: keep regions up to this height, inclusive.
+        statistic: which number for the cells of a region is its height.
+        percent: share of the cells below a percentile, 0 to 100.
+
+    Raises:
+        Refused: no heights above ground are given, or none is known there.
+    """
+    known, heights = _measured(site, regions, statistic, percent)
+    bounds = (larger_than_m, min_m, smaller_than_m, max_m)
+    words = _height_words(bound_words(*bounds, unit="m"))
+    return known.take(between(heights, *bounds), " ".join(filter(None, (regions.name, words))))
+
+
+def _height_words(words: str) -> str:
+    """Bounds in the words of heights: "taller than 10 m"."""
+    return words.replace("larger than", "taller than").replace("smaller than", "lower than")
+
+
+@tool(measures=True)
+def tallest(
+    site: Site, regions: Regions, *, n: int = 1, statistic: CellStatistic = "percentile", percent: float = 95.0
+) -> Regions:
+    """The n tallest regions, tallest first; all with a known height where there are fewer.
+
+    Args:
+        site: the image.
+        regions: where to choose.
+        n: how many, at least 1.
+        statistic: which number for the cells of a region is its height.
+        percent: share of the cells below a percentile, 0 to 100.
+
+    Raises:
+        Refused: no heights above ground are given, or none is known there.
+    """
+    ordered = sort_by_height(site, regions, statistic=statistic, percent=percent)
+    return ordered.take(np.arange(len(ordered))[: positive(n)], _ranked_name("tallest", n, regions))
+
+
+@tool(measures=True)
+def lowest(
+    site: Site, regions: Regions, *, n: int = 1, statistic: CellStatistic = "percentile", percent: float = 95.0
+) -> Regions:
+    """The n lowest regions, lowest first; arguments as for `tallest`."""
+    ordered = sort_by_height(site, regions, descending=False, statistic=statistic, percent=percent)
+    return ordered.take(np.arange(len(ordered))[: positive(n)], _ranked_name("lowest", n, regions))
+
+
+@tool(measures=True)
+def nth_tallest(
+    site: Site, regions: Regions, *, n: int, statistic: CellStatistic = "percentile", percent: float = 95.0
+) -> Regions:
+    """The nth tallest region alone: n=2 is the second tallest; none where there are fewer.
+
+    Args:
+        site: the image.
+        regions: where to choose.
+        n: rank, 1 = the tallest.
+        statistic: which number for the cells of a region is its height.
+        percent: share of the cells below a percentile, 0 to 100.
+
+    Raises:
+        Refused: no heights above ground are given, or none is known there.
+    """
+    ordered = sort_by_height(site, regions, statistic=statistic, percent=percent)
+    return ordered.take(np.arange(len(ordered))[positive(n) - 1 : n], f"{regions.name}, number {n} by height")
+
+
+@tool(measures=True)
+def sort_by_height(
+    site: Site,
+    regions: Regions,
+    *,
+    descending: bool = True,
+    statistic: CellStatistic = "percentile",
+    percent: float = 95.0,
+) -> Regions:
+    """The regions with a known height, ordered by it; of equal ones the one that came first stays first.
+
+    Args:
+        site: the image.
+        regions: what to order.
+        descending: tallest first.
+        statistic: which number for the cells of a region is its height.
+        percent: share of the cells below a percentile, 0 to 100.
+
+    Raises:
+        Refused: no heights above ground are given, or none is known there.
+    """
+    known, heights = _measured(site, regions, statistic, percent)
+    order = np.argsort(-heights if descending else heights, kind="stable")
+    return known.take(order, f"{regions.name} by height")
+
+
+def _ranked_name(word: str, n: int, regions: Regions) -> str:
+    return f"{word} {regions.name}" if n == 1 else f"{n} {word} {regions.name}"
+
+
+@tool(measures=True)
+def height_difference_m(
+    site: Site,
+    a: Mask | Regions,
+    b: Mask | Regions,
+    *,
+    statistic: CellStatistic = "percentile",
+    percent: float = 95.0,
+) -> float:
+    """By how many metres one thing stands higher above the ground than another; negative where it is lower.
+
+    Args:
+        site: the image.
+        a: the one.
+        b: the other.
+        statistic: which number for the cells of each is its height.
+        percent: share of the cells below a percentile, 0 to 100.
+
+    Raises:
+        Refused: no heights above ground are given, or none is known of one of them.
+    """
+    site.warn(f"The height is the {named(statistic, percent)} of the cells.")
+    heights = above_ground(site).heights
+    first = doubted_statistic(site, heights, a, statistic, percent)
+    return first - doubted_statistic(site, heights, b, statistic, percent, end=-1)
+
+
+@tool(measures=True)
+def height_mask(
+    site: Site,
+    *,
+    larger_than_m: float | None = None,
+    min_m: float | None = None,
+    smaller_than_m: float | None = None,
+    max_m: float | None = None,
+) -> Mask:
+    """The pixels of some height above ground; pixels without a known height are never among them.
+
+    Args:
+        site: the image.
+        larger_than_m: higher than this, exclusive.
+        min_m: from this height on, inclusive.
+        smaller_than_m: lower than this, exclusive.
+        max_m: up to this height, inclusive.
+
+    Raises:
+        Refused: no heights above ground are given.
+    """
+    bounds = (larger_than_m, min_m, smaller_than_m, max_m)
+    heights, shift = above_ground(site).heights, height_shift_m(site)
+    words = bound_words(*bounds, unit="m") or "known"
+    name = f"pixels whose height is {words}".replace("larger than", "more than").replace("smaller than", "less than")
+
+    def build() -> Mask:
+        pixels = np.isfinite(heights) & between(heights + shift, *bounds) & site.valid
+        return Mask(pixels, site.valid, site.raster.grid, name)
+
+    return site.derived(f"height_mask {bounds} {shift}", (), build)
+
+
+@tool(measures=True)
+def volume_m3(site: Site, of: Mask | Regions) -> float:
+    """Volume in m3 between the ground and the surface over a mask or regions: heights times true ground areas, summed.
+
+    Heights below the ground count as negative, so that noise on open ground cancels out.
+
+    Args:
+        site: the image.
+        of: over what; ground that several regions share counts once.
+
+    Raises:
+        Refused: no heights above ground are given, none is known there, or no ground size is known.
+    """
+    heights, shift, ground = above_ground(site).heights, height_shift_m(site), site.raster.grid.require_ground()
+    known_cells(site, heights, of)
+    pixels, total = site.mask_of(of).pixels, 0.0
+    for rows in row_blocks(pixels.shape[0]):
+        volumes = (heights[rows] + shift) * ground.area_m2(rows)
+        total += float(np.sum(volumes, where=pixels[rows] & np.isfinite(volumes), dtype=np.float64))
+    return total
