@@ -126,7 +126,7 @@ def test_a_torn_last_line_is_a_missing_answer(tmp_path: Path) -> None:
     (folder / "results.jsonl").write_text(whole[:-20], encoding="utf-8")
     found = report([folder])
     assert found.to_json()["runs"][0]["missing"] == {"plain": 1}
-    assert "not at its end: 1 answers are missing. Next: go on with --resume." in " ".join(found.terminal.split())
+    assert "not at its end, answers missing: 1. Next: go on with --resume." in " ".join(found.terminal.split())
 
 
 def test_cases_that_no_oracle_can_help_are_not_missing(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_cases_that_no_oracle_can_help_are_not_missing(tmp_path: Path) -> None:
 
 def test_broken_cases_are_told_of(tmp_path: Path) -> None:
     found = report([bench(tmp_path, line("a", "failed", broke=True))])
-    assert "1 cases broke and count as failed; --resume asks them again." in found.markdown.replace("\\", "")
+    assert "cases that broke, and count as failed: 1; --resume asks them again." in found.markdown.replace("\\", "")
 
 
 def test_a_self_test_is_never_called_squid(tmp_path: Path) -> None:

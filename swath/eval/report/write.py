@@ -129,10 +129,10 @@ def _remarks(runs: Sequence[RunFigures]) -> tuple[str, ...]:
             found.append(f"{run.name}: not the official files, so that no published accuracy stands beside it.")
         if run.missing:
             lacking = sum(run.missing.values())
-            found.append(f"{run.name}: not at its end: {lacking:,} answers are missing. Next: go on with --resume.")
+            found.append(f"{run.name}: not at its end, answers missing: {lacking:,}. Next: go on with --resume.")
         broke = sum(result.broke for result in run.plain)
         if broke:
-            found.append(f"{run.name}: {broke:,} cases broke and count as failed; --resume asks them again.")
+            found.append(f"{run.name}: cases that broke, and count as failed: {broke:,}; --resume asks them again.")
         if run.images_drawn is not None:
             low, high = (100 * end for end in run.images_drawn)
             found.append(

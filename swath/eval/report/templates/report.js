@@ -6,6 +6,7 @@ const words = document.getElementById("words");
 const verdict = document.getElementById("verdict");
 const type = document.getElementById("type");
 const shown = document.getElementById("shown");
+const order = new Intl.Collator("en", { numeric: true });
 const texts = rows.map((row) => row.textContent.toLowerCase());
 
 function filter() {
@@ -27,10 +28,9 @@ function sort(head) {
   const down = head.getAttribute("aria-sort") === "ascending";
   for (const other of list.tHead.rows[0].cells) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", down ? "descending" : "ascending");
-  const key = (row) => row.cells[column].dataset.sort || row.cells[column].textContent;
-  const order = new Intl.Collator("en", { numeric: true });
-  const compare = (a, b) => (column === 7 ? key(a) - key(b) : order.compare(key(a), key(b)));
-  body.append(...Array.from(rows).sort((a, b) => (down ? -compare(a, b) : compare(a, b))));
+  const keyed = rows.map((row) => [row.cells[column].dataset.sort || row.cells[column].textContent, row]);
+  const compare = column === 7 ? (a, b) => a[0] - b[0] : (a, b) => order.compare(a[0], b[0]);
+  body.append(...keyed.sort((a, b) => (down ? -compare(a, b) : compare(a, b))).map((pair) => pair[1]));
 }
 
 for (const input of [words, verdict, type]) input.addEventListener("input", filter);
