@@ -39,6 +39,30 @@ and legend {inputs_sha256}.
 Accuracy is right / all: refused and failed stay in the denominator. Intervals are Wilson's at 95 %.
 This page is written by `python docs/self_test.py runs/self-test/main runs/self-test/words`.
 """
+CONSTRUCTS = {
+    "binary_comparison/2": "a comparison in two parts, for one word for a class only",
+    "building_fire_risk/2": "a risk zone named by its width",
+    "building_fire_risk/4": "a reason given in a because-clause",
+    "building_flood_risk/2": "a risk zone named by its width",
+    "building_flood_risk/4": "a reason given in a because-clause",
+    "building_proximity/5": "a size to ignore in brackets before the distance",
+    "complex_agriculture_water_access/2": "a purpose (irrigation) in place of the relation",
+    "complex_agriculture_water_access/3": "access to something within a distance",
+    "complex_size_filter/2": "an instruction to count patches whole",
+    "complex_size_filter/3": "select, then add up: two steps of which the second sums areas",
+    "complex_urban_fire_risk/4": "a subject set before the question, with a zone named by its width",
+    "complex_urban_flood_risk/4": "a subject set before the question, with a zone named by its width",
+    "connectivity/2": "another word for separate",
+    "fragmentation/3": "a size set before the question",
+    "power_calculation/1": "a condition (if roofs were covered) before or after the question",
+    "power_calculation/2": "a condition (if roofs were covered) before or after the question",
+    "power_calculation/3": "constants of the panels as an assumption",
+    "power_calculation/4": "panels on buildings as the thing that is measured",
+    "proximity_area/4": "a relative clause with the distance after the unit",
+    "size/3": "the unit as an apposition",
+    "size/4": "a choice (among ...) set before the question",
+}
+"""What is special about the main set's wordings that were refused when this was written."""
 Row = dict[str, Any]
 
 
@@ -91,8 +115,24 @@ def summary(folder: Path) -> dict[str, Any]:
         "types": by(rows, lambda row: str(row["type"])),
         "wordings": by(rows, lambda row: str(row["extras"]["wording"])),
         "causes": causes(rows, programs),
+        "refusals": dict(Counter(_refusal(row) for row in rows if row["verdict"] == "refused").most_common()),
         "wrong": [_spoken(row) for row in rows if row["verdict"] in ("wrong", "failed", "unparsable")],
     }
+
+
+def _refusal(row: Row) -> str:
+    """The kind of a refusal, by its sentence."""
+    reason = row["prediction"]["reason"]
+    for sign, kind in (
+        ("needs a distance", "a risk that it knows, but with the distance where it does not look"),
+        ("is not a class", "a word taken for a class that the legend lacks"),
+        ("change over time", "words not understood, one of them taken for a change over time"),
+        ("the future", "words not understood, one of them taken for the future"),
+        ("Not understood", "words not understood"),
+    ):
+        if sign in reason:
+            return kind
+    return "another"
 
 
 def _spoken(row: Row) -> dict[str, Any]:
@@ -113,6 +153,15 @@ def _cells(name: str, found: Mapping[str, Any]) -> list[object]:
     return [name, found["n"], found["right"], *rate, found["wrong"], found["refused"], found["failed"]]
 
 
+def _constructs(templates: Mapping[str, Any]) -> str:
+    """What the refused wordings of the main set have in common."""
+    found: Counter[str] = Counter()
+    for key, counted in templates.items():
+        if counted["refused"]:
+            found[CONSTRUCTS.get(key, "other")] += counted["refused"]
+    return table(("what is special about the wording", "n"), found.most_common())
+
+
 def section(name: str, title: str, run: Mapping[str, Any]) -> str:
     """The part of the page about one run."""
     groups = [item for key in ("total", "tiers", "types") for item in run[key].items()]
@@ -128,6 +177,8 @@ def section(name: str, title: str, run: Mapping[str, Any]) -> str:
         f"## {title}\n\n```sh\n{MAKE.format(**run['made'])}{MORE[name]}\n{run['run']['command']}\n```\n",
         table(HEADS, [_cells(key, found) for key, found in groups]),
         "### Misses\n\n" + table(("why", "n"), list(run["causes"].items())),
+        table(("what the refusal says", "n"), list(run["refusals"].items())),
+        _constructs(templates) if name == "main" else "",
         f"Wordings, by type and place in the file: of {len(templates)} used, {len(silent)} are always refused: "
         f"{', '.join(silent)}. Refused for some classes or thresholds only: {', '.join(partly) or 'none'}.\n",
         table(("type", "question", "truth", "answer", "read as"), wrong) if wrong else "",
