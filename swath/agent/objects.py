@@ -22,10 +22,15 @@ from swath.errors import InputError, Refused
 from swath.raster.grid import Grid
 from swath.tools.handles import LabelImage, Mask, Regions
 from swath.tools.patches import Patches
+from swath.tools.rectangles import rectangles, sides
 from swath.tools.regions import all_components
+from swath.tools.shapes import axes_of, has_direction
 
 MOST_OUTLINES = 100_000
 """Above this many objects a file holds centroids and boxes: outlines of 100,000 objects fill about 100 MB."""
+
+LIST_COLUMNS = ("box", "oriented_box")
+"""Columns of the file that hold lists of numbers, as JSON."""
 
 Geometries = NDArray[np.object_]
 
@@ -41,6 +46,9 @@ class ObjectTable:
         sizes_px: (n,) pixels.
         scores: (n,) NaN where unknown.
         boxes: (n, 4) half-open pixel boxes.
+        corners: (n, 8) oriented boxes, x and y of four corners in pixels; NaN where there are very many.
+        sides_m: (n, 2) length and width of the oriented boxes; NaN where there is no ground size.
+        orientations_deg: (n,) long axis clockwise from up, 0 to 180; NaN where there is none.
         shapes: (n,) outlines in pixel coordinates, or centroids where there are very many.
         dropped_at_step: per row, the line of steps.jsonl whose result no longer held it; None for counted objects.
         reasons: per row, why it was dropped.
@@ -52,6 +60,9 @@ class ObjectTable:
     sizes_px: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     boxes: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 4), dtype=np.int64))
+    corners: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 8)))
+    sides_m: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 2)))
+    orientations_deg: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     shapes: Geometries = field(default_factory=lambda: np.zeros(0, dtype=object))
     dropped_at_step: list[int | None] = field(default_factory=list)
     reasons: list[str | None] = field(default_factory=list)
@@ -105,6 +116,7 @@ def _rows(source: Source, indices: NDArray[np.int64], outlined: bool) -> ObjectT
     count = len(indices)
     ids = source.source_ids
     shapes = outlines(source, indices) if outlined else shapely.points(source.centroids_yx[indices][:, ::-1] + 0.5)
+    corners, sides_m = _oriented(source, indices) if outlined else (np.full((count, k), np.nan) for k in (8, 2))
     return ObjectTable(
         [ids[i] for i in indices],
         [_class_of(source)] * count,
@@ -112,6 +124,9 @@ def _rows(source: Source, indices: NDArray[np.int64], outlined: bool) -> ObjectT
         source.sizes_px[indices],
         source.scores[indices],
         source.boxes[indices],
+        corners,
+        sides_m,
+        _orientations_deg(source, indices),
         np.asarray(shapes, dtype=object).reshape(count),
         [None] * count,
         [None] * count,
@@ -124,10 +139,26 @@ def _class_of(source: Source) -> str:
     return " or ".join(sorted(source.mask.classes)) or source.mask.name
 
 
+def _grid_of(source: Source) -> Grid:
+    return source.grid if isinstance(source, Patches) else source.mask.grid
+
+
+def _oriented(source: Source, indices: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(n, 8) corners in pixels and (n, 2) sides in metres of oriented boxes."""
+    grid = _grid_of(source)
+    corners = rectangles(source, indices, grid)
+    sides_m = sides(corners, grid) if grid.ground is not None else np.full((len(indices), 2), np.nan)
+    return corners.reshape(-1, 8), sides_m
+
+
+def _orientations_deg(source: Source, indices: NDArray[np.int64]) -> NDArray[np.float64]:
+    long_m, short_m, degrees = axes_of(source.runs.of(indices), _grid_of(source)).T
+    return np.asarray(np.where(has_direction(long_m, short_m), degrees, np.nan))
+
+
 def _areas_m2(source: Source) -> NDArray[np.float64]:
     areal = source.areal if isinstance(source, Patches) else source.mask.areal
-    grid = source.grid if isinstance(source, Patches) else source.mask.grid
-    if areal and grid.ground is not None:
+    if areal and _grid_of(source).ground is not None:
         try:
             return np.asarray(source.areas_m2, dtype=float)
         except Refused:
@@ -146,6 +177,9 @@ def _joined(parts: Sequence[ObjectTable]) -> ObjectTable:
         np.concatenate([part.sizes_px for part in parts]),
         np.concatenate([part.scores for part in parts]),
         np.concatenate([part.boxes for part in parts]),
+        np.concatenate([part.corners for part in parts]),
+        np.concatenate([part.sides_m for part in parts]),
+        np.concatenate([part.orientations_deg for part in parts]),
         np.concatenate([part.shapes for part in parts]),
         [s for part in parts for s in part.dropped_at_step],
         [r for part in parts for r in part.reasons],
@@ -160,6 +194,9 @@ def _taken(table: ObjectTable, order: NDArray[np.int64]) -> ObjectTable:
         table.sizes_px[order],
         table.scores[order],
         table.boxes[order],
+        table.corners[order],
+        table.sides_m[order],
+        table.orientations_deg[order],
         table.shapes[order],
         [table.dropped_at_step[i] for i in order],
         [table.reasons[i] for i in order],
@@ -283,12 +320,23 @@ def table_columns(table: ObjectTable) -> dict[str, Column]:
     return {
         "id": (np.array(table.ids, dtype=object), None),
         "class": (np.array(table.classes, dtype=object), None),
-        "area_m2": (np.nan_to_num(table.areas_m2), np.isnan(table.areas_m2)),
+        "area_m2": _measured(table.areas_m2),
         "height_m": (nothing, np.ones(len(table), dtype=bool)),
-        "score": (np.nan_to_num(table.scores), np.isnan(table.scores)),
+        "score": _measured(table.scores),
         "box": (np.array([str(box) for box in table.boxes.tolist()], dtype=object), None),
         "area_px": (table.sizes_px, None),
+        "length_m": _measured(table.sides_m[:, 0]),
+        "width_m": _measured(table.sides_m[:, 1]),
+        "orientation_deg": _measured(table.orientations_deg),
+        "oriented_box": (
+            np.array([str(corners) for corners in np.round(table.corners, 3).tolist()], dtype=object),
+            np.asarray(np.isnan(table.corners).any(axis=1)),
+        ),
     }
+
+
+def _measured(values: NDArray[np.float64]) -> Column:
+    return np.nan_to_num(values), np.isnan(values)
 
 
 def _with_gaps(values: Sequence[Any], kind: Any) -> Column:

@@ -22,7 +22,7 @@ from swath.agent.desk import Desk, Request, heights_of
 from swath.agent.execution import Execution
 from swath.agent.geojson import write_geojson
 from swath.agent.measure import measure
-from swath.agent.objects import ObjectTable, counted_objects, in_crs
+from swath.agent.objects import LIST_COLUMNS, ObjectTable, counted_objects, in_crs, table_columns
 from swath.agent.outputs import check_output
 from swath.agent.planner import Program
 from swath.agent.recorded import RecordedBackend
@@ -264,7 +264,8 @@ def _kept_objects(path: Path) -> tuple[list[dict[str, Any]], Any]:
 
 def _properties(row: Mapping[str, Any]) -> dict[str, Any]:
     missing = {name: None for name, value in row.items() if isinstance(value, float) and np.isnan(value)}
-    return {**row, **missing, "box": json.loads(row["box"])}
+    lists = {name: json.loads(row[name]) for name in LIST_COLUMNS if row.get(name)}
+    return {**row, **missing, **lists}
 
 
 def _replayed_objects(run: Run) -> tuple[list[dict[str, Any]], Any]:
@@ -278,15 +279,9 @@ def _replayed_objects(run: Run) -> tuple[list[dict[str, Any]], Any]:
 
 
 def _table_properties(table: ObjectTable) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": table.ids[i],
-            "class": table.classes[i],
-            "area_m2": None if np.isnan(table.areas_m2[i]) else float(table.areas_m2[i]),
-            "height_m": None,
-            "score": None if np.isnan(table.scores[i]) else float(table.scores[i]),
-            "box": table.boxes[i].tolist(),
-            "area_px": int(table.sizes_px[i]),
-        }
-        for i in range(len(table))
-    ]
+    columns = {
+        name: [None if gap else value for value, gap in zip(values.tolist(), gaps, strict=True)]
+        for name, (values, missing) in table_columns(table).items()
+        for gaps in [[False] * len(table) if missing is None else missing.tolist()]
+    }
+    return [_properties(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]

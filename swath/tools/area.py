@@ -10,7 +10,7 @@ from swath.tools import kernels
 from swath.tools.handles import Mask, Regions, covered_area
 from swath.tools.regions import Statistic, statistic_of
 from swath.tools.registry import tool
-from swath.tools.shapes import SHAPES, Shape, axes
+from swath.tools.shapes import SHAPES, Shape, axes, has_direction
 from swath.tools.site import Site, doubted_area_m2, require_area
 from swath.tools.units import converted
 
@@ -130,10 +130,10 @@ def orientation_deg(site: Site, region: Regions) -> float:
     """
     if len(region) != 1:
         raise ToolError(f"orientation_deg takes one region, not {len(region)}: use largest() or each() first.")
-    long_m, short_m, degrees = axes(region)[0]
-    if long_m <= short_m * (1 + 1e-9):
+    found = axes(region)
+    if not has_direction(found[:, 0], found[:, 1])[0]:
         raise Refused(f"{region.name} is as wide as it is long, so that it has no direction.")
-    return float(degrees)
+    return float(found[0, 2])
 
 
 @tool(measures=True)

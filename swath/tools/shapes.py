@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swath.raster.grid import Grid
 from swath.raster.ground import Ground
 from swath.tools import kernels
 from swath.tools.handles import Regions
@@ -50,8 +51,13 @@ SHAPES: dict[Shape, Callable[[Regions], FloatArray]] = {
 
 def axes(regions: Regions) -> FloatArray:
     """(n, 3) long and short axis of each region's second moments, direction of the long one clockwise from up."""
-    ground = regions.grid.ground or kernels.pixel_ground(regions.grid.shape)
-    moments = regions.measured(lambda runs: np.column_stack([runs.moments_xx_xy_yy, runs.centroids_yx]))
+    return regions.measured(lambda runs: axes_of(runs, regions.grid))
+
+
+def axes_of(runs: Runs, grid: Grid) -> FloatArray:
+    """(n, 3) the same of objects as runs."""
+    ground = grid.ground or kernels.pixel_ground(grid.shape)
+    moments = np.column_stack([runs.moments_xx_xy_yy, runs.centroids_yx])
     xx, xy, yy, row, col = moments.T
     across, slant, down = upright_steps_m(ground, row, col)
     right_right, right_down = across**2 * xx, across * (slant * xx + down * xy)
@@ -59,6 +65,11 @@ def axes(regions: Regions) -> FloatArray:
     middle, spread = (right_right + down_down) / 2, np.hypot((right_right - down_down) / 2, right_down)
     degrees = np.degrees(np.arctan2(2 * right_down, right_right - down_down) / 2) + 90.0
     return np.column_stack([np.sqrt(middle + spread), np.sqrt(middle - spread), degrees % 180.0 % 180.0])
+
+
+def has_direction(long: FloatArray, short: FloatArray) -> NDArray[np.bool_]:
+    """(n,) bool: whether one axis is longer than the other."""
+    return np.asarray(long > short * (1 + 1e-9), dtype=bool)
 
 
 def upright_steps_m(ground: Ground, rows: FloatArray, cols: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -279,3 +279,32 @@ def test_objects_alone_for_swath_segment(tmp_path: Path, monkeypatch: pytest.Mon
     assert pyogrio.read_info(tmp_path / "o.gpkg")["features"] == 4
     with pytest.raises(InputError, match=r"nowhere.*o\.gpkg cannot be written. Next: check the folder"):
         write_vector(tmp_path / "nowhere" / "o.gpkg", regions)
+
+
+def test_oriented_boxes_lengths_and_directions_are_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outline = shapely.affinity.rotate(shapely.box(20, 15, 40, 23), 30)
+    image = write_image(tmp_path / "town.tif", SHAPE)
+    scene = Scene(tmp_path, monkeypatch, image, {"house": [outline, shapely.box(2, 2, 6, 6)], "water": WATER})
+    program = 'h = components(segment("house"))\nreply(count(h), kind="count", objects=h)\n'
+    folder, _ = scene.ask(program)
+    tilted, square = rows(folder / "objects.gpkg", "counted")[0]
+    assert tilted["length_m"] == pytest.approx(40)
+    assert tilted["width_m"] == pytest.approx(16)
+    assert tilted["orientation_deg"] == pytest.approx(120, abs=2)
+    corners = shapely.Polygon(np.reshape(json.loads(tilted["oriented_box"]), (4, 2)))
+    assert corners.symmetric_difference(outline).area < 0.1
+    assert math.isnan(square["orientation_deg"])
+    assert square["length_m"] == square["width_m"] == pytest.approx(8)
+
+
+def test_without_a_ground_size_there_are_corners_and_no_metres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    image = write_image(tmp_path / "plain.tif", SHAPE, crs=None)
+    scene = Scene(tmp_path, monkeypatch, image, {"house": [shapely.box(2, 2, 12, 6)]})
+    program = 'h = components(segment("house"))\nreply(boxes_px(h), kind="boxes", objects=h)\n'
+    folder, answer = scene.ask(program)
+    assert answer.answer == [[2, 2, 12, 6]]
+    assert answer.to_json()["unit"] == "px"
+    (row,) = rows(folder / "objects.gpkg", "counted")[0]
+    assert math.isnan(row["length_m"]) and math.isnan(row["width_m"])
+    assert json.loads(row["oriented_box"]) == [2, 2, 12, 2, 12, 6, 2, 6]
+    assert row["orientation_deg"] == pytest.approx(90)

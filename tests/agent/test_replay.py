@@ -318,7 +318,8 @@ def test_export_is_longitude_and_latitude(tmp_path: Path, monkeypatch: pytest.Mo
     first = found["features"][0]
     assert first["properties"] == {
         "id": "1", "class": "building", "area_m2": 400.0, "height_m": None, "score": None, "box": [30, 5, 40, 15],
-        "area_px": 100,
+        "area_px": 100, "length_m": 20.0, "width_m": 20.0, "orientation_deg": None,
+        "oriented_box": [30, 5, 40, 5, 40, 15, 30, 15],
     }  # fmt: skip
     lon, lat = shapely.geometry.shape(first["geometry"]).centroid.coords[0]
     x, y = pyproj.Transformer.from_crs(4326, 32631, always_xy=True).transform(lon, lat)
