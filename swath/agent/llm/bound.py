@@ -26,9 +26,13 @@ class Bound:
 
     name = "bound"
 
+    def __init__(self, *, small: bool = True) -> None:
+        """Choose the length of the prompt: with the short worked examples, or with all."""
+        self._small = small
+
     def system(self) -> Prompt:
-        """What the expression language can say, and the short examples; constant, so that its prefix is kept."""
-        shown = [example for example in examples() if example.short]
+        """What the expression language can say, and worked examples; constant, so that its prefix is kept."""
+        shown = [example for example in examples() if example.short or not self._small]
         return render("bound_system.md", operations=_signatures(always()), examples=shown)
 
     def question(self, task: Task) -> Prompt:

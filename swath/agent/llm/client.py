@@ -17,11 +17,14 @@ from swath.agent.llm.protocols import stream
 from swath.agent.llm.settings import Settings
 from swath.errors import BudgetExceeded, ModelError
 
+CONNECT_S = 10.0
 REPLIES = 3
 """How often a reply that broke off, or that was empty, is asked for."""
 
-ADJUSTABLE = ("temperature", "max_tokens", "max_completion_tokens", "stream_options", "store")
-"""Parameters that some servers do not take and that can be left out or renamed."""
+ADJUSTABLE = (
+    "temperature", "max_tokens", "max_completion_tokens", "stream_options", "store", "grammar", "response_format"
+)  # fmt: skip
+"""Parameters that some servers do not take and that can be left out or renamed; what comes back is checked anyway."""
 
 
 @dataclass
@@ -96,14 +99,19 @@ class Client:
             base_url=self.settings.base_url,
             api_key=key.value if key else "none",
             max_retries=self.settings.retries,
-            timeout=httpx2.Timeout(self.settings.timeout_s, connect=min(self.settings.timeout_s, 10.0)),
         )
+
+    def _timeout(self) -> httpx2.Timeout:
+        """Silence that is waited for: never longer than what the question has left."""
+        seconds = max(min(self.settings.timeout_s, self._seconds_left()), 0.1)
+        return httpx2.Timeout(seconds, connect=min(seconds, CONNECT_S))
 
     def _receive(self, ask: Ask, attempt: _Attempt) -> None:
         attempt.received, begun = Received(), False
         ends_at = time.monotonic() + self._seconds_left()
         try:
-            for attempt.received in stream(self._library, self.settings, ask, self._left_out):
+            patient = self._library.with_options(timeout=self._timeout())
+            for attempt.received in stream(patient, self.settings, ask, self._left_out):
                 begun = True
                 if self._cancelled():
                     raise KeyboardInterrupt
@@ -133,12 +141,17 @@ class Client:
         cost = None
         if tokens[0] is not None and tokens[1] is not None:
             cost = cost_of(self.settings, tokens[0], received.tokens_cached, tokens[1])
-        key = self.settings.key
-        reply = key.hidden_in(received.text) if key else received.text
+        self._hide_key(received)
         self.calls.append(
             Call(ask.purpose, self.settings.model, self.settings.host, tokens[0], received.tokens_cached, tokens[1],
-                 cost, seconds, attempt.tries, reply, error)
+                 cost, seconds, attempt.tries, received.text, error)
         )  # fmt: skip
+
+    def _hide_key(self, received: Received) -> None:
+        """A server that repeats the key does not get it into a program or a record."""
+        key = self.settings.key
+        if key is not None:
+            received.text, received.refusal = key.hidden_in(received.text), key.hidden_in(received.refusal)
 
     def _seconds_left(self) -> float:
         return self.settings.budget.seconds - sum(call.seconds for call in self.calls)

@@ -46,14 +46,12 @@ class Ask:
         shape: what the reply must look like; None for free text.
         max_tokens: longest reply.
         purpose: what it is for, in a word or two, for the record: "plan", "repair", "judge" ...
-        slot: slot of a server of llama.cpp's kind that keeps this prompt's prefix; None elsewhere.
     """
 
     messages: tuple[Message, ...]
     shape: Shape = None
     max_tokens: int = 2_000
     purpose: str = "plan"
-    slot: int | None = None
 
 
 @dataclass

@@ -2,22 +2,59 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from dataclasses import replace
+from functools import partial
 
 from swath.agent.llm.bound import Bound
 from swath.agent.llm.client import Client
 from swath.agent.llm.code import Code, declined
 from swath.agent.llm.exchange import Ask
 from swath.agent.llm.given import given
+from swath.agent.llm.local import check_file, is_local, served
+from swath.agent.llm.remembered import manner_of
 from swath.agent.llm.settings import CONFIG, Settings, settings
 from swath.agent.llm.structured import Structured
 from swath.agent.llm.ways import Task, Way
 from swath.agent.planner import Feedback, PlannerOptions, Program, Scene, Usage
 from swath.errors import InputError, ProgramRejected
 
-WAYS: Mapping[str, Callable[[], Way]] = {"code": Code, "structured": Structured, "bound": Bound}
-"""Name of a way to what makes it."""
+WAYS: Mapping[str, Callable[..., Way]] = {
+    "code": Code, "structured": Structured, "tools": partial(Structured, as_call=True), "bound": Bound,
+}  # fmt: skip
+"""Name of a way to what makes it; each takes `small`, whether the short prompt is wanted."""
+
+OTHER = {"code": "bound", "structured": "bound", "tools": "bound", "bound": "code"}
+"""The unlike way that is tried where a model repeats what does not work."""
+
+_LINE = re.compile(r"Line \d+")
+
+
+def model_settings(options: PlannerOptions) -> Settings:
+    """The model that the configuration, the environment or an argument names.
+
+    Raises:
+        InputError: none is named, the configuration cannot be used, or the file that it names is no model.
+    """
+    found = settings(options.model, options.base_url)
+    if found is None:
+        raise InputError(
+            "No language model is named. Next: give --model (and --base-url for a server of your own), or set "
+            f"SWATH_MODEL, or write them under [llm] in the file that {CONFIG} names."
+        )
+    if is_local(found):
+        check_file(found)
+    return found
+
+
+def open_client(found: Settings) -> Client:
+    """What asks a model; one that is a file is loaded for it.
+
+    Raises:
+        InputError: the file cannot be loaded.
+    """
+    return Client(served(found) if is_local(found) else found)
 
 
 class LlmPlanner:
@@ -25,32 +62,37 @@ class LlmPlanner:
 
     name = "llm"
 
-    def __init__(self, options: PlannerOptions) -> None:
+    def __init__(self, options: PlannerOptions, *, way: str | None = None) -> None:
         """Find out which model is meant; nothing is sent yet.
+
+        Args:
+            options: what a person said about who plans.
+            way: one of `WAYS`, in place of what is configured, remembered or usual.
 
         Raises:
             InputError: no model is named, or the configuration cannot be used.
         """
-        found = settings(options.model, options.base_url)
-        if found is None:
-            raise InputError(
-                "No language model is named. Next: give --model (and --base-url for a server of your own), or set "
-                f"SWATH_MODEL, or write them under [llm] in the file that {CONFIG} names."
-            )
-        self._settings: Settings = found
+        self._settings = model_settings(options)
+        manner = manner_of(self._settings)
+        self._small = manner.profile == "small"
+        self._usual = way or manner.way
+        self._way = self._usual
+        self._rejected: list[Feedback] = []
         self._prompts: dict[str, str] = {}
+        self._client: Client | None = None
 
-    @cached_property
-    def client(self) -> Client:
-        """What asks the model; made on first use."""
-        return Client(self._settings)
+    @property
+    def usual_way(self) -> str:
+        """Name of the way in which a question is planned at first."""
+        return self._usual
 
     def usage(self) -> Usage:
-        """What has been asked so far, for the run's record."""
-        return Usage(self._settings.model, dict(self._prompts), tuple(self.client.calls))
+        """What has been asked for the present question, for the run's record."""
+        calls = () if self._client is None else tuple(self._client.calls)
+        return Usage(self._settings.model, dict(self._prompts), calls)
 
     def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
-        """Have a program written.
+        """Have a program written; a model that repeats a mistake is asked in another way.
 
         Raises:
             Refused: the model says that the question cannot be measured here.
@@ -59,17 +101,46 @@ class LlmPlanner:
             BudgetExceeded: the question has used up what it may cost.
         """
         task = Task(given(question, scene.classes), scene, feedback)
-        way = self._way()
-        received = self.client.ask(self._asked(way, task))
+        self._take(feedback)
+        way = self._way
+        try:
+            program = self._written(task)
+            if not self._knows(program.source):
+                return program
+        except ProgramRejected as fault:
+            if way != self._usual or not self._knows(fault.source):
+                raise
+        if way == self._usual:
+            self._way = OTHER[way]
+        return self._written(task)
+
+    def _take(self, feedback: Feedback | None) -> None:
+        """Begin a question, or remember a draft that did not work: the same mistake twice calls for another way."""
+        if feedback is None:
+            self._way, self._rejected, self._prompts = self._usual, [], {}
+            if self._client is not None:
+                self._client = Client(self._client.settings)
+            return
+        if self._rejected and _faults(self._rejected[-1]) == _faults(feedback):
+            self._way = OTHER[self._usual]
+        self._rejected.append(feedback)
+
+    def _knows(self, source: str) -> bool:
+        return any(source == rejected.source for rejected in self._rejected)
+
+    def _written(self, task: Task) -> Program:
+        way = WAYS[self._way](small=self._small)
+        received = self._opened().ask(self._asked(way, task))
         if received.refusal:
             raise declined(received.refusal)
         program = way.program(received.text, task)
         _check_amounts(program.source, task)
-        return program
+        return replace(program, source=program.source.rstrip() + "\n")
 
-    def _way(self) -> Way:
-        name = self._settings.way
-        return WAYS["code" if name == "auto" else name]()
+    def _opened(self) -> Client:
+        if self._client is None:
+            self._client = open_client(self._settings)
+        return self._client
 
     def _asked(self, way: Way, task: Task) -> Ask:
         system, asked = way.system(), way.question(task)
@@ -77,6 +148,11 @@ class LlmPlanner:
         messages = ({"role": "system", "content": system.text}, {"role": "user", "content": asked.text})
         purpose = "plan" if task.feedback is None else "repair"
         return Ask(messages, way.shape(task), self._settings.max_output_tokens, purpose)
+
+
+def _faults(feedback: Feedback) -> tuple[str, ...]:
+    """What was wrong, wherever it stood."""
+    return tuple(_LINE.sub("", hint) for hint in feedback.hints)
 
 
 def _check_amounts(source: str, task: Task) -> None:

@@ -39,14 +39,20 @@ def _chat(client: OpenAI, settings: Settings, ask: Ask, left_out: frozenset[str]
         longest: ask.max_tokens,
         **_chat_shape(ask),
     }
-    if ask.slot is not None:
-        given.setdefault("extra_body", {}).update({"id_slot": ask.slot, "cache_prompt": True})
-    given = {name: value for name, value in given.items() if name not in left_out or name == longest}
+    given = _taken(given, left_out - {longest})
     received = Received()
     messages: Any = list(ask.messages)
     for chunk in client.chat.completions.create(model=settings.model, messages=messages, stream=True, **given):
         _take_chat_chunk(received, chunk)
         yield received
+
+
+def _taken(given: dict[str, Any], left_out: frozenset[str]) -> dict[str, Any]:
+    """The parameters that a server takes; a grammar lies among those that the library does not know."""
+    kept = {name: value for name, value in given.items() if name not in left_out}
+    if "grammar" in left_out:
+        kept.pop("extra_body", None)
+    return kept
 
 
 def _chat_shape(ask: Ask) -> dict[str, Any]:
@@ -84,7 +90,7 @@ def _take_chat_chunk(received: Received, chunk: Any) -> None:
 def _responses(client: OpenAI, settings: Settings, ask: Ask, left_out: frozenset[str]) -> Iterator[Received]:
     given: dict[str, Any] = {"temperature": 0, "max_output_tokens": ask.max_tokens, "store": False}
     given |= _responses_shape(ask)
-    given = {name: value for name, value in given.items() if name not in left_out}
+    given = _taken(given, left_out)
     received = Received()
     messages: Any = [_responses_message(message) for message in ask.messages]
     for event in client.responses.create(model=settings.model, input=messages, stream=True, **given):

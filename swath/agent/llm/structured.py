@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import keyword
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -23,6 +24,7 @@ from swath.tools.handles import Mask, Regions
 from swath.tools.registry import Tool
 from swath.types import KINDS
 
+_FENCE = re.compile(r"\A\s*```(?:json)?|```\s*\Z")
 NAME = "plan"
 PURPOSE = "Hand over the plan that measures the answer."
 
@@ -68,7 +70,7 @@ class Structured:
         try:
             lines = [_step(step) for step in plan["steps"]]
             source = "\n".join((*lines, _reply(plan["answer"]))) + "\n"
-        except (KeyError, TypeError, ValueError) as fault:
+        except (KeyError, TypeError, ValueError, SyntaxError, AttributeError) as fault:
             raise ProgramRejected([f"The plan is not of its schema: {fault}."], text) from None
         reading = quoted(str(plan.get("measures") or task.given.question), LONGEST_REASON)
         return Program(source, reading, task.given.notes, task.given.gsd_m)
@@ -76,7 +78,7 @@ class Structured:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        plan = json.loads(text)
+        plan = json.loads(_FENCE.sub("", text))
     except (ValueError, RecursionError):
         raise ProgramRejected(["The reply is not JSON: send the plan alone, as JSON."], text) from None
     if not isinstance(plan, dict):
