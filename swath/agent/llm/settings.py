@@ -65,7 +65,7 @@ class Settings:
         base_url: address of an OpenAI-compatible server, with its version path.
         key: what the server asks for; None for none.
         api: "chat" (Chat Completions) or "responses".
-        way: how programs are written: "code", "structured", "tools" (structured, as a tool call), "bound", or "auto" for
+        way: how programs are written: "code", "structured", "tools" (the same as a tool call), "bound", or "auto" for
             what `swath llm check` found.
         profile: length of the prompt: "full", "small", or "auto" for what `swath llm check` found.
         vision: whether it may be sent pictures.
