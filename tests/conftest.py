@@ -11,9 +11,14 @@ import numpy as np
 import pyproj
 import pytest
 from affine import Affine
+from hypothesis import HealthCheck, settings
 
 from swath.raster.grid import Grid
 from swath.raster.write import write_array
+
+# No test is timed: how long an example takes depends on what else the machine does.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
