@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -59,12 +59,18 @@ class FakeServer:
     """Serves Chat Completions and Responses; use as a context manager.
 
     Attributes:
-        replies: what is said, in this order; the last one is repeated.
         received: the calls that came in.
     """
 
-    def __init__(self, replies: Sequence[Reply]) -> None:
-        self.replies = list(replies)
+    def __init__(self, replies: Sequence[Reply] | Callable[[Received], Reply], *, models: Sequence[Any] = ()) -> None:
+        """Decide what is said.
+
+        Args:
+            replies: in this order, the last one repeated; or what makes a reply to a call.
+            models: what the list of models says, {"id": name, ...} each.
+        """
+        self._replies = replies
+        self._models = {"object": "list", "data": [{"object": "model", **model} for model in models]}
         self.received: list[Received] = []
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -92,7 +98,9 @@ class FakeServer:
         """Keep a call and take its reply from the list."""
         with self._lock:
             self.received.append(call)
-            return self.replies[min(len(self.received), len(self.replies)) - 1]
+            if callable(self._replies):
+                return self._replies(call)
+            return self._replies[min(len(self.received), len(self._replies)) - 1]
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         fake = self
@@ -100,6 +108,14 @@ class FakeServer:
         class Handler(BaseHTTPRequestHandler):
             def log_message(self, format: str, *args: Any) -> None:
                 """Say nothing on standard error."""
+
+            def do_GET(self) -> None:
+                body = json.dumps(fake._models).encode()
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
 
             def do_POST(self) -> None:
                 length = int(self.headers.get("content-length") or 0)

@@ -93,7 +93,8 @@ class Client:
                     return
 
     @cached_property
-    def _library(self) -> openai.OpenAI:
+    def library(self) -> openai.OpenAI:
+        """The library's client, made on first use."""
         key = self.settings.key
         return openai.OpenAI(
             base_url=self.settings.base_url,
@@ -110,7 +111,7 @@ class Client:
         attempt.received, begun = Received(), False
         ends_at = time.monotonic() + self._seconds_left()
         try:
-            patient = self._library.with_options(timeout=self._timeout())
+            patient = self.library.with_options(timeout=self._timeout())
             for attempt.received in stream(patient, self.settings, ask, self._left_out):
                 begun = True
                 if self._cancelled():

@@ -62,17 +62,18 @@ class LlmPlanner:
 
     name = "llm"
 
-    def __init__(self, options: PlannerOptions, *, way: str | None = None) -> None:
+    def __init__(self, options: PlannerOptions, *, way: str | None = None, found: Settings | None = None) -> None:
         """Find out which model is meant; nothing is sent yet.
 
         Args:
             options: what a person said about who plans.
             way: one of `WAYS`, in place of what is configured, remembered or usual.
+            found: the model, in place of the one that is configured.
 
         Raises:
             InputError: no model is named, or the configuration cannot be used.
         """
-        self._settings = model_settings(options)
+        self._settings = found or model_settings(options)
         manner = manner_of(self._settings)
         self._small = manner.profile == "small"
         self._usual = way or manner.way

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from swath.agent.llm.local import is_local
 from swath.agent.llm.settings import Profile, Settings, Way
+from swath.errors import InputError
 
 CACHE = "SWATH_CACHE"
 FILE = "llm.json"
@@ -53,15 +54,19 @@ def remember(settings: Settings, manner: Manner, environ: Mapping[str, str] = os
     """Keep how a model is best asked; the file that now says so.
 
     Raises:
-        OSError: the folder cannot be written.
+        InputError: the folder cannot be written.
     """
     path = cache_folder(environ) / FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
     known = {key: {"way": found.way, "profile": found.profile} for key, found in _read(environ).items()}
     known[_key(settings)] = {"way": manner.way, "profile": manner.profile}
     partial = path.with_name(f".{FILE}.{os.getpid()}.partial")
-    partial.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    partial.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise InputError(f"{path} cannot be written: {why}. Next: name another folder in {CACHE}.") from None
     return path
 
 
