@@ -28,8 +28,8 @@ MEASURE_ALIKE = frozenset({
     "merge", "exclude", "common", "mask_of", "each", "region_areas_m2", "area_statistic_m2", "area_statistic_px",
     "within", "beyond", "near", "farther", "touching", "overlapping", "distance_m", "distances_m",
     "distance_statistic_m", "nearest", "farthest", "area_m2", "area_px", "share_percent", "perimeter_m",
-    "density_per_km2", "fragmentation", "shape_statistic", "solar_power_kw", "image_area_m2", "pixel_size_m", "band_count", "ratio",
-    "convert", "reply",
+    "density_per_km2", "fragmentation", "shape_statistic", "solar_power_kw", "image_area_m2", "pixel_size_m",
+    "band_count", "ratio", "convert", "reply",
 })  # fmt: skip
 """Tools that give the same on a part as on the whole (tests hold them to it); any other is left to the whole."""
 
