@@ -66,6 +66,21 @@ class ObjectsSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class MaskSummary:
+    """An answer that is a mask.
+
+    Attributes:
+        classes: names of the pixel values 1, 2, ... of the map.
+        path: GeoTIFF on the image's grid, 0 where none of the classes is; None until it is written.
+        picture: the same as a PNG; None until it is written.
+    """
+
+    classes: tuple[str, ...]
+    path: str | None = None
+    picture: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What `swath.ask` returns and `ask --json` prints.
 
@@ -83,6 +98,7 @@ class Answer:
         warnings: what a careful reader should know before using the number.
         program: the program that measured it.
         objects: the counted objects.
+        mask: the map that an answer of kind mask is; None for others.
         run: folder of the run.
         planner: name of the planner.
         segmenter: name of the segmenter.
@@ -104,6 +120,7 @@ class Answer:
     warnings: tuple[str, ...] = ()
     program: str | None = None
     objects: ObjectsSummary | None = None
+    mask: MaskSummary | None = None
     run: str | None = None
     planner: str | None = None
     segmenter: str | None = None

@@ -8,6 +8,7 @@ from typing import Any
 
 from swath.agent.desk import Desk
 from swath.agent.execution import Reply
+from swath.agent.mask_answer import summary_of
 from swath.agent.measure import Measured
 from swath.agent.objects import as_regions
 from swath.agent.planner import Program
@@ -70,6 +71,7 @@ def measured_answer(base: Answer, measured: Measured, program: Program) -> Answe
         method=_method(outcome.site),
         warnings=_warnings(measured, program),
         objects=_objects(reply),
+        mask=summary_of(reply),
     )
 
 
@@ -79,6 +81,8 @@ def _plain(value: Any) -> Any:
         return "yes" if value else "no"
     if isinstance(value, Mask | Regions):
         return value.name
+    if isinstance(value, list):
+        return [_plain(item) if isinstance(item, Mask | Regions) else item for item in value]
     return value
 
 
@@ -119,7 +123,8 @@ def number(value: float) -> str:
 def _method(site: Site) -> str:
     ground = site.raster.grid.ground
     sources = [found.method for found in site.segmentations.values() if found.method]
-    return "; ".join([ground.method if ground is not None else "in pixels", *sources])
+    heights = [] if site.heights is None else site.heights.methods
+    return "; ".join([ground.method if ground is not None else "in pixels", *sources, *heights])
 
 
 def _warnings(measured: Measured, program: Program) -> tuple[str, ...]:

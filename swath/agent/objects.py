@@ -20,11 +20,13 @@ from swath.agent.execution import Outcome
 from swath.agent.lineage import Dropped, Source, dropped_objects
 from swath.errors import InputError, Refused
 from swath.raster.grid import Grid
+from swath.tools.cells import Field, statistic_of_objects
 from swath.tools.handles import LabelImage, Mask, Regions
 from swath.tools.patches import Patches
 from swath.tools.rectangles import rectangles, sides
 from swath.tools.regions import all_components
 from swath.tools.shapes import axes_of, has_direction
+from swath.tools.site import Site
 
 MOST_OUTLINES = 100_000
 """Above this many objects a file holds centroids and boxes: outlines of 100,000 objects fill about 100 MB."""
@@ -43,6 +45,7 @@ class ObjectTable:
         ids: the source's own identifiers, or running numbers.
         classes: what each is.
         areas_m2: (n,) NaN where there is no ground size, or no area.
+        heights_m: (n,) 95th percentile of the height above ground, NaN where unknown.
         sizes_px: (n,) pixels.
         scores: (n,) NaN where unknown.
         boxes: (n, 4) half-open pixel boxes.
@@ -57,6 +60,7 @@ class ObjectTable:
     ids: list[str] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
     areas_m2: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    heights_m: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     sizes_px: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     boxes: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 4), dtype=np.int64))
@@ -72,11 +76,17 @@ class ObjectTable:
         return len(self.ids)
 
 
-def counted_objects(answer: Mask | Regions) -> ObjectTable:
-    """The answer's objects in the answer's order; of a mask, its components."""
+def counted_objects(answer: Mask | Regions, heights: Field | None = None) -> ObjectTable:
+    """The answer's objects in the answer's order; of a mask, its components.
+
+    Args:
+        answer: what stands behind an answer.
+        heights: (rows, columns) heights above ground in metres, None where none are known.
+    """
     regions = as_regions(answer)
     outlined = len(regions) <= MOST_OUTLINES
-    parts = [_rows(source, regions.indices[regions.which == k], outlined) for k, source in enumerate(regions.sources)]
+    chosen = [regions.indices[regions.which == k] for k in range(len(regions.sources))]
+    parts = [_rows(*pair, outlined, heights) for pair in zip(regions.sources, chosen, strict=True)]
     table = _joined(parts)
     # `_rows` went source by source: back to the order of the answer.
     order = np.argsort(np.argsort(regions.which, kind="stable"), kind="stable")
@@ -97,7 +107,16 @@ def considered_objects(outcome: Outcome, first_step: int) -> ObjectTable:
     outlined = sum(len(group.indices) for group in dropped) <= MOST_OUTLINES
     sources = {id(group.source): group.source for group in dropped}
     groups = [[group for group in dropped if group.source is source] for source in sources.values()]
-    return _joined([_dropped_rows(own, first_step, outlined) for own in groups])
+    heights = heights_above_ground(outcome.site)
+    return _joined([_dropped_rows(own, first_step, outlined, heights) for own in groups])
+
+
+def heights_above_ground(site: Site) -> Field | None:
+    """(rows, columns) heights above ground in metres; None where no rasters were given from which they follow."""
+    try:
+        return None if site.heights is None else site.heights.above_ground.heights
+    except Refused:
+        return None
 
 
 def as_regions(thing: Mask | Regions) -> Regions:
@@ -105,14 +124,14 @@ def as_regions(thing: Mask | Regions) -> Regions:
     return thing if isinstance(thing, Regions) else all_components(thing, 8)
 
 
-def _dropped_rows(groups: Sequence[Dropped], first_step: int, outlined: bool) -> ObjectTable:
+def _dropped_rows(groups: Sequence[Dropped], first_step: int, outlined: bool, heights: Field | None) -> ObjectTable:
     """Rows of one source, whose outlines are drawn in one pass over the image."""
-    rows = _rows(groups[0].source, np.concatenate([group.indices for group in groups]), outlined)
+    rows = _rows(groups[0].source, np.concatenate([group.indices for group in groups]), outlined, heights)
     steps = [None if group.call is None else first_step + group.call for group in groups for _ in group.indices]
     return replace(rows, dropped_at_step=steps, reasons=[group.reason for group in groups for _ in group.indices])
 
 
-def _rows(source: Source, indices: NDArray[np.int64], outlined: bool) -> ObjectTable:
+def _rows(source: Source, indices: NDArray[np.int64], outlined: bool, heights: Field | None) -> ObjectTable:
     count = len(indices)
     ids = source.source_ids
     shapes = outlines(source, indices) if outlined else shapely.points(source.centroids_yx[indices][:, ::-1] + 0.5)
@@ -121,6 +140,7 @@ def _rows(source: Source, indices: NDArray[np.int64], outlined: bool) -> ObjectT
         [ids[i] for i in indices],
         [_class_of(source)] * count,
         _areas_m2(source)[indices],
+        np.full(count, np.nan) if heights is None else statistic_of_objects(heights, source.runs.of(indices)),
         source.sizes_px[indices],
         source.scores[indices],
         source.boxes[indices],
@@ -174,6 +194,7 @@ def _joined(parts: Sequence[ObjectTable]) -> ObjectTable:
         [i for part in parts for i in part.ids],
         [c for part in parts for c in part.classes],
         np.concatenate([part.areas_m2 for part in parts]),
+        np.concatenate([part.heights_m for part in parts]),
         np.concatenate([part.sizes_px for part in parts]),
         np.concatenate([part.scores for part in parts]),
         np.concatenate([part.boxes for part in parts]),
@@ -191,6 +212,7 @@ def _taken(table: ObjectTable, order: NDArray[np.int64]) -> ObjectTable:
         [table.ids[i] for i in order],
         [table.classes[i] for i in order],
         table.areas_m2[order],
+        table.heights_m[order],
         table.sizes_px[order],
         table.scores[order],
         table.boxes[order],
@@ -316,12 +338,11 @@ Column = tuple[NDArray[Any], NDArray[np.bool_] | None]
 
 def table_columns(table: ObjectTable) -> dict[str, Column]:
     """The columns of `counted` with a mask of what is null."""
-    nothing = np.zeros(len(table))
     return {
         "id": (np.array(table.ids, dtype=object), None),
         "class": (np.array(table.classes, dtype=object), None),
         "area_m2": _measured(table.areas_m2),
-        "height_m": (nothing, np.ones(len(table), dtype=bool)),
+        "height_m": _measured(table.heights_m),
         "score": _measured(table.scores),
         "box": (np.array([str(box) for box in table.boxes.tolist()], dtype=object), None),
         "area_px": (table.sizes_px, None),

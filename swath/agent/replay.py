@@ -22,7 +22,14 @@ from swath.agent.desk import Desk, Request, heights_of
 from swath.agent.execution import Execution
 from swath.agent.geojson import write_geojson
 from swath.agent.measure import measure
-from swath.agent.objects import LIST_COLUMNS, ObjectTable, counted_objects, in_crs, table_columns
+from swath.agent.objects import (
+    LIST_COLUMNS,
+    ObjectTable,
+    counted_objects,
+    heights_above_ground,
+    in_crs,
+    table_columns,
+)
 from swath.agent.outputs import check_output
 from swath.agent.planner import Program
 from swath.agent.recorded import RecordedBackend
@@ -180,6 +187,9 @@ def _differences(run: Run, desk: Desk, answer: Answer) -> Iterator[str]:
     yield from _different_steps(run, desk)
     if desk.backend is not None and _fingerprints(run.record["segmenter"]) != _fingerprints(desk.backend.describe()):
         yield "the files that the classes come from have changed since"
+    heights = desk.site.heights if desk.site is not None else None
+    if _fingerprints(run.record.get("heights")) != _fingerprints(None if heights is None else heights.describe()):
+        yield "the files that the heights come from have changed since"
 
 
 def _short(value: Any) -> str:
@@ -274,7 +284,7 @@ def _replayed_objects(run: Run) -> tuple[list[dict[str, Any]], Any]:
     objects = None if desk.measured is None else desk.measured.outcome.reply.objects
     if objects is None:
         raise InputError(f"Run {run.id} cannot be measured again: {answer.reason or 'its reply names no objects'}")
-    table = counted_objects(objects)
+    table = counted_objects(objects, heights_above_ground(desk.opened()))
     return _table_properties(table), in_crs(table.shapes, desk.opened().raster.grid)
 
 

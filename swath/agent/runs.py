@@ -15,7 +15,15 @@ from typing import Any, Literal
 
 from swath.agent.execution import Outcome, Step
 from swath.agent.kept_masks import keep_masks, sha256_of
-from swath.agent.objects import ObjectTable, considered_objects, counted_objects, too_many, write_objects
+from swath.agent.mask_answer import write_mask_answer
+from swath.agent.objects import (
+    ObjectTable,
+    considered_objects,
+    counted_objects,
+    heights_above_ground,
+    too_many,
+    write_objects,
+)
 from swath.agent.overlay.picture import Evidence, draw_overlay
 from swath.agent.planner import Usage
 from swath.agent.sandbox import SEED
@@ -23,9 +31,18 @@ from swath.errors import InputError
 from swath.raster.grid import Grid
 from swath.raster.reader import Raster
 from swath.tools.site import Site
-from swath.trace.reading import OBJECTS_FILE, PICTURE_FILE, PROGRAM_FILE, RUN_FILE, SCHEMA_VERSION, STEPS_FILE
+from swath.trace.reading import (
+    MASK_FILE,
+    MASK_PICTURE,
+    OBJECTS_FILE,
+    PICTURE_FILE,
+    PROGRAM_FILE,
+    RUN_FILE,
+    SCHEMA_VERSION,
+    STEPS_FILE,
+)
 from swath.trace.strict_json import json_text
-from swath.types import Answer, ObjectsSummary
+from swath.types import Answer, MaskSummary, ObjectsSummary
 
 CONVENTIONS = "swath/1"
 """The meanings of "within", "larger than", "region" ... that the tools of this version follow."""
@@ -103,6 +120,7 @@ def write_run(record: RunRecord, out: Path) -> tuple[Path, Answer]:
     """
     with _new_folder(out) as (partial, folder, created):
         _write_texts(partial, record)
+        _write_mask_answer(partial, record)
         evidence = _write_evidence(partial, record) if record.keeps_evidence else dict(NO_EVIDENCE)
         answer = _located(record.answer, partial, folder)
         (partial / RUN_FILE).write_text(
@@ -111,12 +129,24 @@ def write_run(record: RunRecord, out: Path) -> tuple[Path, Answer]:
     return folder, replace(answer, warnings=(*answer.warnings, *evidence["remarks"]))
 
 
+def _write_mask_answer(folder: Path, record: RunRecord) -> None:
+    """The map that an answer of kind mask is: kept in any run, since it is the answer."""
+    if record.answer.mask is not None and record.outcome is not None and record.site is not None:
+        write_mask_answer(folder, record.outcome.reply, record.site.raster.grid)
+
+
 def _located(answer: Answer, partial: Path, folder: Path) -> Answer:
-    """The answer with the paths of its run and of its objects, as they will be once the folder has its name."""
+    """The answer with the paths of its run and its files, as they will be once the folder has its name."""
     objects = answer.objects
     if objects is not None and (partial / OBJECTS_FILE).exists():
         objects = ObjectsSummary(objects.count, str(folder / OBJECTS_FILE))
-    return replace(answer, run=str(folder), objects=objects)
+    return replace(answer, run=str(folder), objects=objects, mask=_mask_in(folder, answer))
+
+
+def _mask_in(folder: Path, answer: Answer) -> MaskSummary | None:
+    if answer.mask is None:
+        return None
+    return replace(answer.mask, path=str(folder / MASK_FILE), picture=str(folder / MASK_PICTURE))
 
 
 def _write_evidence(folder: Path, record: RunRecord) -> dict[str, Any]:
@@ -127,7 +157,7 @@ def _write_evidence(folder: Path, record: RunRecord) -> dict[str, Any]:
     kept = keep_masks(folder, record.site, None if outcome is None else outcome.ledger)
     counted = considered = ObjectTable()
     if outcome is not None and outcome.reply.objects is not None:
-        counted = counted_objects(outcome.reply.objects)
+        counted = counted_objects(outcome.reply.objects, heights_above_ground(record.site))
         considered = considered_objects(outcome, first_call_line(record.graph_steps))
         write_objects(folder / OBJECTS_FILE, counted, considered, raster.grid)
     evidence = Evidence(counted, considered, outcome, record.site)
@@ -232,6 +262,7 @@ def _described(
         "image": _image(record),
         "inputs": record.inputs,
         "aoi": _aoi(record.inputs.get("aoi")),
+        "heights": None if record.site is None or record.site.heights is None else record.site.heights.describe(),
         "cwd": str(Path.cwd()),
         "classes": None if record.site is None else record.site.backend.classes(),
         "planner": record.planner,
@@ -245,7 +276,7 @@ def _described(
             {"file": f"program.{number}.py", "hints": hints} for number, (_, hints) in enumerate(record.drafts, start=1)
         ],
         "notes": record.notes,
-        "answer": replace(answer, run=name, objects=objects).to_json(),
+        "answer": replace(answer, run=name, objects=objects, mask=_mask_in(Path(), answer)).to_json(),
         "status": answer.status,
         "timings": record.timings,
         "keep": record.keep,

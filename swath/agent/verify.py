@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from swath.agent.execution import Outcome, Reply
+from swath.agent.mask_answer import MOST_CLASSES, masks_of
 from swath.agent.units import DIMENSIONS
 from swath.errors import VerificationFailed
 from swath.tools import kernels
@@ -83,7 +84,7 @@ def _quantity(reply: Reply, site: Site) -> None:
         image_m2 = kernels.mask_area_m2(site.valid, site.raster.grid.require_ground())
         if abs(value) * _AREA_M2[str(reply.unit)] > image_m2 * AREA_SLACK and not _overlapping(reply.objects):
             _fail(reply, f"{value:g} {reply.unit} is more than the whole image, {image_m2:g} m2")
-    elif dimension == "length" and isinstance(reply.objects, Mask) and value < 0:
+    elif dimension == "length" and isinstance(reply.objects, Mask) and value < 0 and site.heights is None:
         _fail(reply, f"a length is not negative, {value:g}")
 
 
@@ -130,8 +131,9 @@ def _placed(reply: Reply, site: Site, lengths: tuple[int, ...], what: str) -> No
 
 
 def _masked(reply: Reply, site: Site) -> None:
-    if not isinstance(reply.value, Mask) and not isinstance(reply.objects, Mask | Regions):
-        _fail(reply, "it must come with a mask, as value or as objects")
+    found = masks_of(reply)
+    if not 1 <= len(found) <= MOST_CLASSES:
+        _fail(reply, f"it must come with a mask, or with up to {MOST_CLASSES}, as value or as objects")
 
 
 def _short(value: Any) -> str:

@@ -27,6 +27,8 @@ def print_answer(answer: Any) -> None:
         click.echo(f"  measured {harmless(answer.method or '')}")
     for warning in answer.warnings:
         click.echo(f"  note: {harmless(warning)}")
+    if answer.mask is not None and answer.mask.path is not None:
+        click.echo(harmless(f"  mask: {answer.mask.path}   picture: {answer.mask.picture}"))
     if answer.run:
         picture = Path(answer.run) / "overlay.png"
         click.echo(harmless(f"  run: {answer.run}" + (f"   picture: {picture}" if picture.exists() else "")))

@@ -105,7 +105,7 @@ class HeightRaster:
                 f"No cell of {self.name} under the image holds a height: all are nodata. "
                 f"Next: give another file as --{self.surface}."
             )
-        return Cells(heights, self._own_grid.window(rows, cols), self._notes(stored[undeclared]))
+        return Cells(heights, self._grid, self._notes(stored[undeclared]))
 
     def _notes(self, gaps: Field) -> tuple[str, ...]:
         notes = [*self.placement.warnings]
@@ -120,22 +120,23 @@ class HeightRaster:
         return tuple(notes)
 
     @property
-    def _own_grid(self) -> Grid:
-        """The file's grid; the image's where its pixels are the image's, so that a stated pixel size holds."""
+    def _grid(self) -> Grid:
+        """Where the cells lie; the image's grid where they are its pixels, so that a stated pixel size holds."""
         if self.placement.same_grid:
             return self.image
-        return replace(self.raster.grid, crs=flat(self.raster.grid.crs))
+        own = replace(self.raster.grid, crs=flat(self.raster.grid.crs))
+        return own.window(self.placement.rows, self.placement.cols)
 
     def on_image(self, values: Field) -> Field:
         """A field on this raster's cells at the image's pixels, NaN where unknown."""
         if self.placement.same_grid:
             return values
-        coarse, grid = averaged(values, self.cells.grid, self._block)
+        coarse, grid = averaged(values, self._grid, self._block)
         return bilinear(coarse, locator(grid, self._flat_image, self.name, "heights"), self._flat_image)
 
     @cached_property
     def _block(self) -> tuple[int, int]:
-        return cells_per_pixel(locator(self.cells.grid, self._flat_image, self.name, "heights"), self.image)
+        return cells_per_pixel(locator(self._grid, self._flat_image, self.name, "heights"), self.image)
 
     @property
     def _flat_image(self) -> Grid:
@@ -264,6 +265,11 @@ class Heights:
         given = ", ".join(f"--{surface}" for surface in self.rasters)
         wanted = "Elevations need a surface" if named == "auto" else f"The {WORDS[named]} is not given"
         raise Refused(f"{wanted}; {given} is. Next: {STATE_TERRAIN if named == 'auto' else f'give --{named} FILE'}.")
+
+    @property
+    def methods(self) -> list[str]:
+        """How each raster comes onto the image's grid."""
+        return [raster.method for raster in self.rasters.values()]
 
     def describe(self) -> dict[str, Any]:
         """What was given, JSON-ready."""

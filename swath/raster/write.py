@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import numpy as np
 import rasterio
@@ -14,6 +15,7 @@ from rasterio.errors import RasterioError
 from swath.errors import InputError
 from swath.raster.grid import Grid
 from swath.raster.source import gdal_environment, quietly
+from swath.trace.wording import harmless
 
 BLOCK_PX = 256
 BIGTIFF_ABOVE_PX = 2**30
@@ -31,6 +33,37 @@ def write_mask(path: Path | str, pixels: NDArray[np.bool_], grid: Grid) -> None:
         InputError: the file cannot be written.
     """
     write_array(path, pixels, grid, nbits=1)
+
+
+def write_classes(
+    path: Path | str,
+    codes: NDArray[np.uint8],
+    grid: Grid,
+    names: Sequence[str],
+    colours: Sequence[tuple[int, int, int]],
+) -> None:
+    """Write a map of classes with its colours; the names go beside it, where GDAL and GIS programs look for them.
+
+    Args:
+        path: GeoTIFF to write; `path`.aux.xml holds the names.
+        codes: (rows, columns), each an index into `names` and `colours`.
+        grid: where the pixels lie.
+        names: of the codes from 0 on; an empty one for what is no class.
+        colours: red, green, blue of the codes from 0 on.
+
+    Raises:
+        InputError: a file cannot be written.
+    """
+    write_array(path, codes, grid)
+    categories = "".join(f"<Category>{escape(harmless(name))}</Category>" for name in names)
+    band = f'<PAMRasterBand band="1"><CategoryNames>{categories}</CategoryNames></PAMRasterBand>'
+    file = Path(path).absolute()
+    try:
+        with gdal_environment(), quietly(), rasterio.open(file, "r+") as dataset:
+            dataset.write_colormap(1, dict(enumerate(colours)))
+        Path(f"{file}.aux.xml").write_text(f"<PAMDataset>{band}</PAMDataset>\n", encoding="utf-8")
+    except (RasterioError, OSError) as why:
+        raise InputError(f"{path} cannot be written. Next: check the folder and its free space.") from why
 
 
 def write_array(

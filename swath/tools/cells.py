@@ -120,11 +120,21 @@ def doubted_statistics(
     """(n,) one number for the cells of each region, under the present doubt; NaN where none of its cells is known."""
 
     def measure(runs: Runs) -> FloatArray:
-        cells = field.reshape(-1)[runs.places]
-        owner = np.repeat(runs.owner, runs.lengths)
-        return _doubted(site, cells, owner, runs.count, statistic, percent, 1)
+        return _doubted(site, *_cells_of(field, runs), runs.count, statistic, percent, 1)
 
     return np.asarray(regions.measured(measure), dtype=np.float64)
+
+
+def statistic_of_objects(
+    field: Field, runs: Runs, statistic: CellStatistic = "percentile", percent: float = 95.0
+) -> FloatArray:
+    """(n,) one number for the cells of each object; NaN where none of its cells is known."""
+    return statistic_by_owner(*_cells_of(field, runs), runs.count, statistic, percent)
+
+
+def _cells_of(field: Field, runs: Runs) -> tuple[Field, IntArray]:
+    """Every cell of every object, and the index of the object that it belongs to."""
+    return field.reshape(-1)[runs.places], np.repeat(runs.owner, runs.lengths)
 
 
 def _doubted(

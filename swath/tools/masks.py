@@ -23,7 +23,7 @@ Part = Literal[
 _SIDES: dict[str, Direction] = {"top": "up", "bottom": "down", "left": "left", "right": "right"}
 
 
-@tool()
+@tool(measures=True)
 def segment(site: Site, class_name: str) -> Mask:
     """The pixels of a class, such as "building", "water" or a synonym of it.
 

@@ -14,8 +14,8 @@ from swath.trace.schema import fault_of
 SCHEMA_VERSION = 1
 """Version of run.json and steps.jsonl that this version of swath writes; it reads this one and older ones."""
 
-RUN_FILE, STEPS_FILE, PROGRAM_FILE, OBJECTS_FILE, PICTURE_FILE = (
-    "run.json", "steps.jsonl", "program.py", "objects.gpkg", "overlay.png",
+RUN_FILE, STEPS_FILE, PROGRAM_FILE, OBJECTS_FILE, PICTURE_FILE, MASK_FILE, MASK_PICTURE = (
+    "run.json", "steps.jsonl", "program.py", "objects.gpkg", "overlay.png", "answer.tif", "answer.png",
 )  # fmt: skip
 LEAST_FIELDS = (
     "id", "created", "question", "image", "inputs", "cwd", "classes", "segmenter", "drafts", "notes", "answer",

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from swath.agent.ask import keep_run, open_desk
 from swath.agent.desk import Desk
 from swath.agent.graph import work
+from swath.agent.mask_answer import class_map, masks_of
 from swath.agent.planner import Planner, PlannerOptions
 from swath.agent.planners import open_planner
 from swath.batch.plans import PlannedOnce
@@ -26,8 +27,7 @@ from swath.eval.runner.opening import LastImage, SharingDesk
 from swath.eval.runner.predictors import Predictor
 from swath.eval.runner.results import MASKS_FOLDER, RUNS_FOLDER, Line, kept_path, run_name
 from swath.eval.scores import Prediction, scores
-from swath.raster.write import write_mask
-from swath.tools.handles import Mask, Regions
+from swath.raster.write import write_array
 from swath.trace.reading import RUN_FILE
 from swath.trace.strict_json import json_ready
 from swath.types import Answer
@@ -161,13 +161,10 @@ def _prediction(setup: Setup, key: Key, desk: Desk, answer: Answer) -> Predictio
     """The answer as metrics take it: of a mask, the file that holds it."""
     if answer.kind != "mask" or desk.measured is None:
         return Prediction.of_answer(answer)
-    reply = desk.measured.outcome.reply
-    thing = reply.value if isinstance(reply.value, Mask) else reply.objects
-    if not isinstance(thing, Mask | Regions):
-        raise TypeError("a reply of kind mask came without a mask")
+    masks = masks_of(desk.measured.outcome.reply)
     path = _mask_file(setup, key)
     path.parent.mkdir(exist_ok=True)
-    write_mask(path, desk.opened().mask_of(thing).pixels, thing.grid)
+    write_array(path, class_map(masks), masks[0].grid)
     return replace(Prediction.of_answer(answer), answer=str(path))
 
 

@@ -1,0 +1,78 @@
+"""Answers that are masks: a map of class numbers that any GIS opens, and a picture of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from swath.agent.execution import Reply
+from swath.errors import InputError
+from swath.raster.grid import Grid
+from swath.raster.write import write_classes
+from swath.tools.handles import Mask, Regions
+from swath.trace.reading import MASK_FILE, MASK_PICTURE
+from swath.types import MaskSummary
+
+MOST_CLASSES = 255
+"""One byte a pixel, 0 being none of them."""
+
+COLOURS = (
+    (255, 255, 255), (230, 159, 0), (86, 180, 233), (0, 158, 115), (240, 228, 66), (0, 114, 178), (213, 94, 0),
+    (204, 121, 167),
+)  # fmt: skip
+"""Of the classes in turn; after white those of Okabe and Ito, which colour-blind people tell apart."""
+
+
+def masks_of(reply: Reply) -> list[Mask | Regions]:
+    """The masks that a reply of kind mask is: its value, the items of its value, or its objects; else none."""
+    found = reply.value if isinstance(reply.value, list) else [reply.value]
+    if found and all(isinstance(item, Mask | Regions) for item in found):
+        return found
+    return [] if reply.objects is None else [reply.objects]
+
+
+def class_map(masks: list[Mask | Regions]) -> NDArray[np.uint8]:
+    """(rows, columns) 1 for pixels of the first mask, 2 for those of the second ..., 0 for the rest.
+
+    A pixel of several masks belongs to the first of them.
+
+    Args:
+        masks: 1 to `MOST_CLASSES` of one image.
+    """
+    codes = np.zeros(masks[0].grid.shape, dtype=np.uint8)
+    for code, mask in reversed(list(enumerate(masks, start=1))):
+        # A copy of regions, so that their mask is not held for as long as they are.
+        codes[(mask if isinstance(mask, Mask) else replace(mask).mask).pixels] = code
+    return codes
+
+
+def summary_of(reply: Reply) -> MaskSummary | None:
+    """What is said of an answer of kind mask; None for others. Its files are named once they are written."""
+    return MaskSummary(tuple(mask.name for mask in masks_of(reply))) if reply.kind == "mask" else None
+
+
+def write_mask_answer(folder: Path, reply: Reply, grid: Grid) -> None:
+    """Write the map and the picture of an answer of kind mask.
+
+    Args:
+        folder: the run's folder.
+        reply: what was answered.
+        grid: the image's grid.
+
+    Raises:
+        InputError: a file cannot be written.
+    """
+    masks = masks_of(reply)
+    codes, names = class_map(masks), ["", *(mask.name for mask in masks)]
+    palette = [(0, 0, 0), *(COLOURS[k % len(COLOURS)] for k in range(len(masks)))]
+    write_classes(folder / MASK_FILE, codes, grid, names, palette)
+    picture = Image.fromarray(codes, mode="P")
+    picture.putpalette([part for colour in palette for part in colour])
+    try:
+        picture.save(folder / MASK_PICTURE)
+    except OSError as error:
+        raise InputError(f"{folder / MASK_PICTURE} cannot be written. Next: check the folder and its space.") from error
