@@ -122,6 +122,11 @@ class LabelImage:
         """(n, 2) centroids as row, column, pixel centres being whole numbers."""
         return self.runs.centroids_yx
 
+    @property
+    def areas_px(self) -> IntArray:
+        """(n,) areas in pixels."""
+        return self.runs.sizes_px
+
     @cached_property
     def areas_m2(self) -> FloatArray:
         """(n,) true ground areas in m2."""

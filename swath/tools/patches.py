@@ -86,6 +86,11 @@ class Patches:
         return self.runs.sizes_px
 
     @cached_property
+    def areas_px(self) -> FloatArray:
+        """(n,) areas in pixels inside the outlines, less the share whose pixels are not valid; 0 for lines."""
+        return _ground_areas(self.outlines, self._valid_shares, pixel_ground(self.grid.shape))
+
+    @cached_property
     def areas_m2(self) -> FloatArray:
         """(n,) ground areas in m2 inside the outlines, less the share whose pixels are not valid; 0 for lines."""
         return _ground_areas(self.outlines, self._valid_shares, self.grid.require_ground())

@@ -135,6 +135,7 @@ def distance_m(site: Site, a: Mask | Regions, b: Mask | Regions) -> float:
     for thing in (a, b):
         if not (len(thing) if isinstance(thing, Regions) else thing.size_px):
             raise Refused(f"There is no {thing.name} in the image, so that a distance to it has no value.")
+    site.raster.grid.require_ground()
     distances = site.distances(site.mask_of(b))
     if isinstance(a, Regions):
         shortest = float(a.measured(distances.lowest).min())
@@ -171,7 +172,7 @@ def distance_statistic_m(site: Site, regions: Regions, target: Mask | Regions, *
 
 @tool(measures=True)
 def nearest(site: Site, regions: Regions, target: Mask | Regions, *, n: int = 1) -> Regions:
-    """The n regions nearest to a target, nearest first.
+    """The n regions nearest to a target, nearest first; needs no ground size.
 
     Args:
         site: the image.
@@ -182,13 +183,13 @@ def nearest(site: Site, regions: Regions, target: Mask | Regions, *, n: int = 1)
     Raises:
         Refused: the target is not in the image.
     """
-    order = np.argsort(_distances(site, regions, target), kind="stable")
+    order = np.argsort(_apart(site, regions, target), kind="stable")
     return regions.take(order[: positive(n)], f"{regions.name} nearest to {target.name}")
 
 
 @tool(measures=True)
 def farthest(site: Site, regions: Regions, target: Mask | Regions, *, n: int = 1) -> Regions:
-    """The n regions farthest from a target, farthest first.
+    """The n regions farthest from a target, farthest first; needs no ground size.
 
     Args:
         site: the image.
@@ -199,7 +200,7 @@ def farthest(site: Site, regions: Regions, target: Mask | Regions, *, n: int = 1
     Raises:
         Refused: the target is not in the image.
     """
-    order = np.argsort(-_distances(site, regions, target), kind="stable")
+    order = np.argsort(-_apart(site, regions, target), kind="stable")
     return regions.take(order[: positive(n)], f"{regions.name} farthest from {target.name}")
 
 
@@ -256,6 +257,13 @@ def _warn_of_the_unseen(site: Site, regions: Regions, found: NDArray[np.bool_], 
 
 
 def _distances(site: Site, regions: Regions, target: Mask | Regions) -> NDArray[np.float64]:
+    """(n,) ground distances in metres."""
+    site.raster.grid.require_ground()
+    return _apart(site, regions, target)
+
+
+def _apart(site: Site, regions: Regions, target: Mask | Regions) -> NDArray[np.float64]:
+    """(n,) distances to a target, in pixels where no ground size is known."""
     mask = site.mask_of(target)
     if not mask.size_px:
         raise Refused(f"There is no {target.name} in the image, so that a distance to it has no value.")

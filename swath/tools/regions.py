@@ -230,9 +230,14 @@ def positive(n: int) -> int:
 
 def _by_size(regions: Regions, *, descending: bool = True) -> NDArray[np.int64]:
     """Positions in the order of size; of equal regions the one that came first stays first."""
-    column = "areas_m2" if regions.grid.ground is not None and regions.areal else "sizes_px"
-    sizes = regions.column(column).astype(float)
+    sizes = sizes_of(regions)
     return np.argsort(-sizes if descending else sizes, kind="stable")
+
+
+def sizes_of(regions: Regions) -> NDArray[np.float64]:
+    """(n,) what regions are ranked by: their areas, in pixels where no ground size is known; of lines their pixels."""
+    column = "areas_px" if regions.grid.ground is None else "areas_m2"
+    return regions.column(column if regions.areal else "sizes_px").astype(float)
 
 
 @tool(measures=True)

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import Refused
+from swath.raster.ground import Ground
 from swath.raster.heights import Heights
 from swath.raster.reader import Raster
 from swath.segment.protocol import Backend, Segmentation
 from swath.tools.clip import Clip
 from swath.tools.distances import Distances, distances_to
 from swath.tools.handles import Mask, Regions
+from swath.tools.kernels import pixel_ground
 
 BoolImage = NDArray[np.bool_]
 KEPT_DISTANCES = 4
@@ -119,12 +121,15 @@ class Site:
         return self._masks[key]
 
     def distances(self, target: Mask) -> Distances:
-        """Ground distances of pixels and objects to a mask; computed once while it stays among the last few."""
+        """Ground distances of pixels and objects to a mask; computed once while it stays among the last few.
+
+        In pixels where no ground size is known, which suffices for ranking; who states metres requires the ground.
+        """
         key = id(target)
         if key not in self._distances:
             while len(self._distances) >= KEPT_DISTANCES:
                 self._distances.pop(next(iter(self._distances)))
-            self._distances[key] = target, distances_to(target.pixels, self.raster.grid.require_ground())
+            self._distances[key] = target, distances_to(target.pixels, self.ground_or_pixels)
         return self._distances[key][1]
 
     def derived(self, operation: str, parents: tuple[Any, ...], build: Callable[[], Mask]) -> Mask:
@@ -144,6 +149,11 @@ class Site:
         return self._derived[key][1]
 
     @property
+    def ground_or_pixels(self) -> Ground:
+        """The ground; where its size is not known, one on which a pixel is 1 by 1, for what only compares."""
+        return self.raster.grid.ground or pixel_ground(self.raster.grid.shape)
+
+    @property
     def half_pixel_m(self) -> float:
         """Half of a pixel's mean ground size in metres."""
         x, y = self.raster.grid.require_ground().size_xy_m
@@ -160,7 +170,7 @@ class Site:
         self.doubts.add("proximity")
         if not self.nudge.proximity_px:
             return distance_m
-        return distance_m + self.nudge.proximity_px * max(self.raster.grid.require_ground().size_xy_m)
+        return distance_m + self.nudge.proximity_px * max(self.ground_or_pixels.size_xy_m)
 
 
 def doubted_area_m2(site: Site, of: Mask | Regions) -> float:

@@ -131,7 +131,7 @@ def test_what_is_no_expression_comes_back_with_why(text: str, why: str) -> None:
 
 
 def test_every_operation_is_in_the_grammar_of_a_question_with_all_quantities() -> None:
-    question = "Buildings over 1 ha, 20 px, 30 m, 18%: the 2 largest, tallest, widest, on slopes?"
+    question = "Buildings over 1 ha, 20 px, 30 m, 18%: the 2 largest, tallest, widest, on slopes, next to small, top?"
     rules = str(grammar_of(question).rules)
     needs_degrees = ["slope_mask"]  # which no quantity of a question has
     assert [name for name in operations() if f"{name}(" not in rules] == needs_degrees

@@ -1,0 +1,97 @@
+"""Picking out the object that a phrase means: by class, size within a class, rank, and that there is only one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from swath.errors import Refused, UnknownClass
+from swath.segment.protocol import listed_classes
+from swath.segment.vocabulary import canonical
+from swath.tools.clip import warn_of_the_cut
+from swath.tools.handles import Regions
+from swath.tools.regions import all_components, positive, sizes_of
+from swath.tools.registry import tool
+from swath.tools.site import Site
+
+UNLIKE = 1.5
+"""Largest to smallest area from which sizes are told apart at all."""
+
+ARTICLES = ("the ", "a ", "an ", "all ", "every ", "each ")
+
+
+@tool()
+def ground(site: Site, phrase: str) -> Regions:
+    """The objects that a word or phrase names, such as "storage tanks": those of the class that it means.
+
+    Args:
+        site: the image and its source of classes.
+        phrase: a class of the source or a word for it, with or without an article.
+
+    Raises:
+        UnknownClass: it names no class of the source; the message says what would help.
+    """
+    known = site.backend.classes()
+    bare = phrase.strip()
+    bare = next((bare[len(word) :] for word in ARTICLES if bare.lower().startswith(word)), bare)
+    name = canonical(bare, known) if known else bare  # a source without classes says why it has none
+    if name is None:
+        raise UnknownClass(
+            f'"{phrase}" names no class of the source ({site.backend.name}), which knows {listed_classes(known)}. '
+            "Next: take one of these and choose among its objects by size, place or neighbours, or add the objects "
+            "with --layer NAME=FILE; a free phrase needs a segmenter with an open vocabulary, and none is in force."
+        )
+    mask = site.class_mask(name)
+    found = all_components(mask, 8)
+    warn_of_the_cut(site, mask, found)
+    return found
+
+
+@tool()
+def nth(site: Site, regions: Regions, *, n: int) -> Regions:
+    """The nth region alone, in the order of the set; none where there are fewer.
+
+    Args:
+        site: the image.
+        regions: an ordered set.
+        n: rank from 1 on.
+    """
+    return regions.take(np.arange(len(regions))[positive(n) - 1 : n], f"number {n} of {regions.name}")
+
+
+@tool()
+def only(site: Site, regions: Regions) -> Regions:
+    """The one region of a set.
+
+    Raises:
+        Refused: there is none, or more than one, so that it is not clear which is meant.
+    """
+    if len(regions) == 1:
+        return regions
+    if len(regions) == 0:
+        raise Refused(f"There is no {regions.name} in the image.")
+    raise Refused(
+        f"There are {len(regions)} {regions.name}, not one, so that it is not clear which is meant. "
+        "Next: say which by its size, place or neighbours, or ask for all of them."
+    )
+
+
+@tool(measures=True)
+def of_size(site: Site, regions: Regions, *, size: Literal["large", "small"], among: Regions | None = None) -> Regions:
+    """The large or the small ones of some regions, told apart at the geometric mean of the least and the largest area.
+
+    Where the largest is less than 1.5 times the smallest, they are alike: none is large or small.
+
+    Args:
+        site: the image.
+        regions: where to choose.
+        size: which ones.
+        among: the objects that set the scale, such as all of the class; `regions` themselves if left out.
+    """
+    name = f"{size} {regions.name}"
+    scale = sizes_of(regions if among is None else among)
+    if not len(scale) or scale.max() < UNLIKE * scale.min():
+        return regions.take(np.zeros(len(regions), dtype=bool), name)
+    middle, sizes = np.sqrt(scale.min() * scale.max()), sizes_of(regions)
+    return regions.take(sizes > middle if size == "large" else sizes < middle, name)
