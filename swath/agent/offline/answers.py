@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline.asks import Bare, ChoiceAsked, Dominant, Parsed, SideAsked
+from swath.agent.offline.asks import Bare, ChoiceAsked, Dominant, Parsed, RankAsked, SideAsked
 from swath.agent.offline.changes import ChangeReader
 from swath.agent.offline.measures import Others, operands_in
 from swath.agent.offline.things import has, piece, things, values
@@ -31,19 +31,34 @@ class AnswerReader(ChangeReader):
     leads_ = tails_ = _all
 
     def others(self, children: list[Any]) -> Others:
-        return Others(operands_in(children))
+        listed = {child.type for child in children if has([child], "AND", "OR", "COMMA")}
+        listed |= {mark for child in children if isinstance(child, Others) for mark in child.listed}
+        return Others(operands_in(children), frozenset(listed))
 
     def choice_most(self, children: list[Any]) -> ChoiceAsked:
-        return ChoiceAsked(operands_in(children), most=True, more=has(children, "MORE", "MOST"))
+        return ChoiceAsked(_options(children), most=True, more=has(children, "MORE", "MOST"))
 
     def choice_least(self, children: list[Any]) -> ChoiceAsked:
-        return ChoiceAsked(operands_in(children), most=False, more=has(children, "LESS", "LEAST"))
+        return ChoiceAsked(_options(children), most=False, more=has(children, "LESS", "LEAST"))
 
     def dominant(self, children: list[Any]) -> Dominant:
         return Dominant(most=True)
 
     def rarest(self, children: list[Any]) -> Dominant:
         return Dominant(most=False)
+
+    def ranked(self, children: list[Any]) -> RankAsked:
+        asked = next((child for child in children if isinstance(child, RankAsked)), None)
+        if asked is not None:
+            return asked
+        order = [child.type for child in children if has([child], "LARGEST", "SMALLEST")]
+        return RankAsked(most=order[:1] != ["SMALLEST"])
+
+    def rank_pick(self, children: list[Any]) -> RankAsked:
+        most, numbers, nth = has(children, "LARGEST", "DOMINANT"), values(children, "NUM"), values(children, "NTH")
+        if nth:
+            return RankAsked(most, nth[0] - 1, nth[0])
+        return RankAsked(most, 0, int(numbers[0].value))
 
     def side_most(self, children: list[Any]) -> SideAsked:
         word = next((piece(child).text for child in children if has([child], "SIDE")), "")
@@ -92,6 +107,21 @@ class AnswerReader(ChangeReader):
 
     def several(self, children: list[Any]) -> m.Several:
         return m.Several(operands_in(children))
+
+
+def _options(children: Sequence[Any]) -> tuple[Any, ...]:
+    """What there is to choose from: of "water, forest and fields" each one, of "water or forest and fields" two."""
+    operands = operands_in(children)
+    outer = {mark for child in children if isinstance(child, Others) for mark in child.listed}
+    inner = {mark for operand in operands if isinstance(operand, m.Thing) for mark in operand.listed}
+    if ("AND" in outer and "OR" in outer | inner) or {"AND", "OR"} <= inner:
+        raise Unsettled('It is not clear what goes together: say "A or B", or ask for one sum after the other.')
+    found: list[Any] = []
+    for operand in operands:
+        together = isinstance(operand, m.Thing) and "AND" in operand.listed and "OR" in outer
+        apart = isinstance(operand, m.Thing) and len(operand.classes) > 1 and not together
+        found += [replace(operand, classes=(word,)) for word in operand.classes] if apart else [operand]
+    return tuple(found)
 
 
 def _nearest_of(operands: Sequence[Any], target: Any) -> ChoiceAsked:

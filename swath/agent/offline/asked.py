@@ -10,8 +10,7 @@ from swath.agent.offline.amounts import units
 from swath.agent.offline.gsd import without_gsd
 from swath.agent.offline.meaning import Amount
 from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece, renamed
-from swath.agent.offline.refusals import triggers
-from swath.agent.offline.words import without_accents
+from swath.agent.offline.preamble import without_preamble
 
 _UNITS = ("AUNIT", "LUNIT", "PUNIT", "PXUNIT")
 _AMOUNTS = ("QAREA", "QLEN", "QPX")
@@ -37,42 +36,15 @@ class Asked:
     by: str | None = None
 
 
-def asides_taken_off(pieces: Sequence[Piece]) -> Asked:
-    """Take a stated ground pixel size and an asked unit off the pieces, and mend what is left."""
-    pieces, told = _without_headings(pieces)
+def asides_taken_off(pieces: Sequence[Piece], text: str) -> Asked:
+    """Take a preamble, a stated ground pixel size and an asked unit off the pieces, and mend what is left."""
+    pieces, told = without_preamble(pieces, text)
     rest, by = _without_way_of_counting(_sides(pieces))
     rest, gsd_m, notes = without_gsd(rest)
     rest = _whole_amounts(_split_words(rest))
     rest, unit = _without_unit(_pixels_named(rest))
     rest = _without_image(_listed(rest))
     return Asked(tuple(rest), gsd_m, unit, (*told, *notes), by)
-
-
-def _without_headings(pieces: Sequence[Piece]) -> tuple[list[Piece], list[str]]:
-    """A heading ("Exposure count: ...") or a purpose ("For the noise study: ...") taken off, with a note that says so.
-
-    It has to name a task or a paper, and may hold nothing else that matters: no class, amount, part, negation, and none
-    of the words by which questions are refused. So "Abandoned: how many buildings?" stays whole, and is refused.
-    """
-    end = next((at for at, piece in enumerate(pieces) if at and ":" in piece.mark), None)
-    heading = pieces[:end] if end is not None else ()
-    words = [word for piece in heading for word in without_accents(piece.text).split()]
-    strange = [piece for piece in heading if piece.kind == UNKNOWN]
-    harmless = all(piece.kind in (UNKNOWN, *_IN_HEADINGS) for piece in heading)
-    names_a_task = bool(set(words) & _TASKS)
-    if end is None or not (strange and harmless and names_a_task) or len(words) > 6 or set(words) & triggers():
-        return list(pieces), []
-    said = " ".join(piece.text for piece in heading)
-    return list(pieces[end:]), [f'The heading "{said}" is not read.']
-
-
-_TASK_WORDS = (
-    "survey report study triage scenario check task note paper article caption assessment summary analysis request "
-    "questionnaire exposure audit claim claims file memo story feature project assignment exercise research exam quiz "
-    "inventory statistics statistic metrics indicator"
-)
-_TASKS = frozenset(_TASK_WORDS.split())
-_IN_HEADINGS = ("FOR", "HOWMANY", "REGION", "RISK", "IMAGE", "IN", "AT", "AND", "DENSITY", "THEY", "AREA", "RESOLUTION")
 
 
 def _without_way_of_counting(pieces: list[Piece]) -> tuple[list[Piece], str | None]:
@@ -125,6 +97,8 @@ def _said(piece: Piece, before: str, after: str, mark_after: str) -> list[Piece]
     if two and (after == "THAN" or (after == "CLASS" and before not in (*_AMOUNTS, "NUM", "QPCT"))):
         link = renamed(piece, "AND" if piece.text.startswith("and") else "OR")
         return [link, renamed(piece, "MORE" if piece.kind == "ORMORE" else "LESS")]
+    if piece.kind == "DIRECTION" and piece.text.lower() == "north of" and after in (*_AMOUNTS, "NUM", "QPCT"):
+        return [renamed(piece, "OVER")]
     if piece.kind in ("LARGER", "MORE", "SMALLER", "LESS") and after in _AMOUNTS:
         return [renamed(piece, "OVER" if piece.kind in ("LARGER", "MORE") else "UNDER")]
     if piece.kind == "WITH" and piece.text.lower().startswith("which ") and not before:
@@ -242,12 +216,19 @@ def _asked_at(pieces: list[Piece], at: int) -> tuple[int, int, str] | None:
 def _listed(pieces: list[Piece]) -> list[Piece]:
     """Commas between classes as pieces of their own; other punctuation goes."""
     found: list[Piece] = []
-    for piece in pieces:
+    for at, piece in enumerate(pieces):
         previous = found[-1].kind if found else ""
-        if "," in piece.mark and previous in ("CLASS", "REGION") and piece.kind in ("CLASS", "PART"):
+        lists = previous in ("CLASS", "REGION") and piece.kind in ("CLASS", "PART")
+        if "," in piece.mark and (lists or (previous in ("CLASS", "SHORE") and _is_size(pieces[at : at + 3]))):
             found.append(Piece("COMMA", None, ",", piece.start, piece.start))
         found.append(piece)
     return found
+
+
+def _is_size(pieces: Sequence[Piece]) -> bool:
+    """Whether a size limit begins here; after a comma it is not that of what stands right before."""
+    kinds = [piece.kind for piece in pieces if piece.kind != "SIZED"][:2]
+    return len(kinds) == 2 and kinds[0] in ("OVER", "UNDER", "ATLEAST", "ATMOST") and kinds[1] in ("QAREA", "QPX")
 
 
 def _without_image(pieces: list[Piece]) -> list[Piece]:

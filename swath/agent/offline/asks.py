@@ -53,6 +53,16 @@ class Dominant:
 
 
 @dataclass(frozen=True)
+class RankAsked:
+    """The classes in the order of their areas, from `first` (0 is the first) to before `last`."""
+
+    most: bool
+    first: int = 0
+    last: int | None = None
+    within: m.Thing = EVERYWHERE
+
+
+@dataclass(frozen=True)
 class ChoiceAsked:
     """Which of several operands is most (or least); `more` where the word was "more", not "larger"."""
 

@@ -15,6 +15,7 @@ from swath.agent.offline.asks import Between, ComparedAsked, ShareAsked, WhereAs
 from swath.agent.offline.measures import NumberReader, here_and_there, operands_in
 from swath.agent.offline.things import THEY, has, operator, piece, steps, things, values
 from swath.agent.offline.trees import placed, rebuilt
+from swath.agent.offline.unsettled import Unsettled
 
 
 class ClaimReader(NumberReader):
@@ -97,6 +98,12 @@ class ClaimReader(NumberReader):
         operand = operands_in(children)[0]
         here, there = values(children, "PART")
         return ComparedAsked((placed(operand, here), placed(operand, there)), sign, more=True)
+
+    def outnumbers(self, children: list[Any]) -> m.Compared:
+        a, b = operands_in(children)
+        if not (isinstance(a, m.Thing) and isinstance(b, m.Thing)):
+            raise Unsettled("It compares the numbers of what are no things.")
+        return m.Compared(m.Count(a), ">", m.Count(b))
 
     def at_least(self, children: list[Any]) -> ComparedAsked:
         return ComparedAsked(operands_in(children), ">=", more=True)

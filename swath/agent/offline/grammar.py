@@ -83,9 +83,10 @@ def _needs() -> tuple[tuple[Rule, frozenset[str], frozenset[str]], ...]:
 
 
 @lru_cache(maxsize=512)
-def _predictions(kinds: frozenset[str]) -> Mapping[NonTerminal, list[Rule]]:
-    """The rules that can be completed with some terminals, by what they make."""
+def _predictions(kinds: frozenset[str], *, chinese: bool) -> Mapping[NonTerminal, list[Rule]]:
+    """The rules that can be completed with some terminals, by what they make; of Chinese word order only there."""
     left = [needs for needs in _needs() if needs[1] <= kinds]
+    left = [needs for needs in left if chinese or not needs[0].origin.name.startswith("z_")]
     while True:
         made = {rule.origin.name for rule, _, _ in left}
         kept = [needs for needs in left if needs[2] <= made]
@@ -104,7 +105,8 @@ def parse(pieces: Sequence[Piece]) -> Tree[Token]:
     Raises:
         NotUnderstood: it has none.
     """
-    predictions = _predictions(frozenset(piece.kind for piece in pieces))
+    chinese = any("\u3400" <= piece.text[:1] <= "\u9fff" for piece in pieces)
+    predictions = _predictions(frozenset(piece.kind for piece in pieces), chinese=chinese)
     if NonTerminal("start") not in predictions:
         raise NotUnderstood(len(pieces))
     earley: Any = copy.copy(parser().parser.parser)

@@ -32,8 +32,8 @@ _MEANT_BY: dict[str, tuple[type, ...]] = {
     "BECAME": (m.Turned,),
     "CAMEFROM": (m.Turned,),
     "CONVERTED": (m.Turned,),
-    "LARGEST": (m.Pick, m.Choice, m.Distance, m.Size, m.Compared),
-    "SMALLEST": (m.Pick, m.Choice, m.Distance, m.Size, m.Compared),
+    "LARGEST": (m.Pick, m.Choice, m.Ranking, m.Distance, m.Size, m.Compared),
+    "SMALLEST": (m.Pick, m.Choice, m.Ranking, m.Distance, m.Size, m.Compared),
     "NOT": (m.Not, m.Near, m.Size, m.Denied, m.Thing),
 }
 """What a word that asks for a measurement has to have become."""

@@ -6,7 +6,7 @@ taken of things; a claim is something that is true or false. Every measure takes
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
@@ -171,6 +171,7 @@ class Thing:
             "elided" for the same class without it ("and how many in the south?"); "same" for the first of the question;
             "shore" for the water; "area" for the thing named before or else the image.
         vague: "small" or "large" where the words say so, which needs a limit; "isolated", which is read as separate.
+        listed: what stands between its classes: "AND", "OR", "COMMA".
     """
 
     classes: tuple[ClassWord, ...] = ()
@@ -183,6 +184,7 @@ class Thing:
     regions: bool = False
     pronoun: Literal["", "they", "elided", "same", "shore", "area"] = ""
     vague: Vagueness = ""
+    listed: frozenset[str] = field(default=frozenset(), compare=False)
 
     def having(self, *steps: Step) -> Thing:
         """The same thing with more steps."""
@@ -387,6 +389,17 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Ranking:
+    """Names in the order of what is measured of each, from `first` (0 is the first) to before `last`."""
+
+    names: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    most: bool = True
+    first: int = 0
+    last: int | None = None
+
+
+@dataclass(frozen=True)
 class PresentClasses:
     """Which classes occur; of two dates at one, where it is said."""
 
@@ -407,7 +420,7 @@ class Areas:
     thing: Thing
 
 
-Answer: TypeAlias = "Measure | Claim | Fragmentation | Choice | PresentClasses | Several | Areas"
+Answer: TypeAlias = "Measure | Claim | Fragmentation | Choice | Ranking | PresentClasses | Several | Areas"
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ class NumberReader(StepReader):
 
     def area(self, children: list[Any]) -> m.Area | AreaOrNumber:
         thing = things(children)[0].having(*steps(children))
-        whole_words = has(children, "HOWMUCH") and not has(children, "AREA", "AUNIT")
+        whole_words = has(children, "HOWMUCH", "TOTAL") and not has(children, "AREA", "AUNIT", "COVER", "HOWBIG")
         return AreaOrNumber(thing) if whole_words and thing.countable and not thing.areal else m.Area(thing)
 
     def how_big(self, children: list[Any]) -> m.Area:
@@ -77,6 +77,8 @@ class NumberReader(StepReader):
 
     def share_in(self, children: list[Any]) -> m.Share:
         whole, place = things(children)
+        if place.pronoun == "they":
+            return m.Share(place, whole, by_count=whole.countable)
         return m.Share(whole.having(m.Inside(place)), whole)
 
     def share_context(self, children: list[Any]) -> ShareAsked:
@@ -117,6 +119,18 @@ class NumberReader(StepReader):
         smallest = thing.steps[-1] == m.Pick("smallest", 2)
         which: Literal["nth smallest", "nth largest"] = "nth smallest" if smallest else "nth largest"
         return m.Distance(base.having(m.Pick(which, 1)), base.having(m.Pick(which, 2)))
+
+    def extent(self, children: list[Any]) -> m.Measure:
+        """Refused: a length or a width would need a centre line."""
+        what = "width" if has(children, "WIDTH") else "length"
+        raise Unsettled(f"No {what} of what it names is measured; its area and the length of its outline are.")
+
+    def spacing(self, children: list[Any]) -> m.Measure:
+        """Refused: no tool measures how far the objects of one kind are from one another."""
+        raise Unsettled(
+            "Distances among things of one kind are not measured; those to another class are, and that between the two "
+            "largest."
+        )
 
     def place_thing(self, children: list[Any]) -> m.Thing:
         return things(children)[0]
@@ -225,9 +239,10 @@ FARTHEST = m.Pick("farthest")
 
 @dataclass(frozen=True)
 class Others:
-    """The further operands of a choice."""
+    """The further operands of a choice, and what stands before them: "AND", "OR", "COMMA"."""
 
     operands: tuple[Any, ...]
+    listed: frozenset[str] = frozenset()
 
 
 def _statistic(children: Sequence[Any]) -> m.Statistic:

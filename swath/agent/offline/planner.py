@@ -93,7 +93,7 @@ def understand(question: str, classes: tuple[str, ...]) -> Understood:
     if not words:
         nearest = refusals.nearest_question([], known_dates.plain)
         raise Refused(f"The question is empty. It can answer, for example: {nearest}")
-    aside = asked.asides_taken_off(found)
+    aside = asked.asides_taken_off(found, text)
     try:
         if known_dates.dated:
             years, said = dates.years_as_dates(aside.pieces)

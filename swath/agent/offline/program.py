@@ -17,8 +17,8 @@ _USED_NAMES = (
     "area_statistic_m2 area_statistic_px area_m2 area_px share_percent perimeter_m within beyond near farther "
     "touching overlapping distance_m distances_m distance_statistic_m nearest farthest density_per_km2 fragmentation "
     "orientation_deg shape_statistic solar_power_kw image_area_m2 image_size_px pixel_size_m band_count valid_percent "
-    "convert ratio reply abs float int len list max min options best option ties answer found name round sum sorted "
-    "str"
+    "convert ratio reply abs float int len list max min options best option ties ranked answer found name round sum "
+    "sorted str"
 )
 RESERVED = frozenset(_USED_NAMES.split())
 """Names that a program calls or that its last lines use, so that no class takes them."""

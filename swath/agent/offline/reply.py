@@ -29,6 +29,8 @@ def written(question: m.Question, *, ground_known: bool) -> tuple[str, tuple[str
     answer = question.answer
     if isinstance(answer, m.Choice):
         return _choice(writer, answer), ()
+    if isinstance(answer, m.Ranking):
+        return _ranking(writer, answer), ()
     if isinstance(answer, m.Fragmentation):
         regions = writer.regions(answer.thing)
         return _ended(writer, f'reply(fragmentation({regions}), kind="category", objects={regions})'), ()
@@ -55,7 +57,7 @@ def _only_compares(answer: Any) -> bool:
         return _only_compares(answer.claim)
     if isinstance(answer, m.Ratio):
         return not isinstance(answer.b, m.Count) or isinstance(answer.a, m.Count)
-    return isinstance(answer, m.Choice | m.Exists) or (
+    return isinstance(answer, m.Choice | m.Ranking | m.Exists) or (
         isinstance(answer, m.Compared) and not isinstance(answer.right, m.Amount)
     )
 
@@ -81,6 +83,17 @@ def _choice(writer: Writer, choice: m.Choice) -> str:
     if choice.some:
         writer.lines += ["if best[1] <= 0:", '    answer = "none"']
     return _ended(writer, 'reply(answer, kind="category", objects=best[2])')
+
+
+def _ranking(writer: Writer, ranking: m.Ranking) -> str:
+    rows = []
+    for name, measure in zip(ranking.names, ranking.measures, strict=True):
+        rows.append(f'    ({writer.named(measure)}, "{name}"),')
+    writer.lines += ["ranked = sorted([", *rows, f"], reverse={ranking.most})"]
+    last = "" if ranking.last is None else ranking.last
+    present = "found = [option[1] for option in ranked if option[0] > 0]"
+    writer.lines += [present, f"answer = found[{ranking.first}:{last}]"]
+    return _ended(writer, 'reply(", ".join(answer) if answer else "none", kind="text", objects=whole_image())')
 
 
 def _present(writer: Writer, question: m.Question, answer: m.PresentClasses) -> str:

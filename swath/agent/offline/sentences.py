@@ -9,6 +9,7 @@ from typing import Any
 from swath.agent.offline import meaning as m
 from swath.agent.offline.amounts import units
 from swath.agent.offline.program import image_fact
+from swath.agent.offline.trees import things_in
 from swath.segment import vocabulary
 from swath.segment.dates import DATES
 
@@ -28,6 +29,8 @@ def reading(answer: m.Answer) -> str:
     """What is measured, as a noun phrase."""
     if isinstance(answer, m.Choice):
         return _choice(answer)
+    if isinstance(answer, m.Ranking):
+        return _ranking(answer)
     if isinstance(answer, m.Fragmentation):
         return f"whether the {thing(answer.thing)} is one connected region or several"
     if isinstance(answer, m.PresentClasses):
@@ -51,6 +54,13 @@ def _choice(choice: m.Choice) -> str:
         kind = "area" if isinstance(choice.measures[0], m.Area) else "number of regions"
         return f"which has the {superlative} {kind}: {of}"
     return f"which is the {superlative}: {' or '.join(dict.fromkeys(map(number, choice.measures)))}"
+
+
+def _ranking(ranking: m.Ranking) -> str:
+    order = "largest to smallest" if ranking.most else "smallest to largest"
+    which = "" if ranking.last is None else f", from place {ranking.first + 1} to {ranking.last}"
+    place = _narrowed("", next(things_in(ranking.measures)).steps)
+    return f"classes in the order of their area{place}, {order}{which}"
 
 
 def _is_plain(of: m.Thing) -> bool:

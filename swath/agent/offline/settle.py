@@ -17,7 +17,7 @@ from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
 _QUADRANTS = ("north-west", "north-east", "south-west", "south-east")
-CLAIMS = (m.Exists, m.Compared, m.Connected, m.AllOf, m.AnyOf, m.Denied, m.Choice, m.Fragmentation)
+CLAIMS = (m.Exists, m.Compared, m.Connected, m.AllOf, m.AnyOf, m.Denied, m.Choice, m.Ranking, m.Fragmentation)
 
 
 @dataclass
@@ -42,6 +42,7 @@ class Settler(Namer):
             a.ChoiceAsked: self._choice, a.Dominant: self._dominant, a.SideAsked: self._side,
             a.WhereAsked: self._where, a.Between: self._between, a.DensityAsked: self._density, a.Bare: self._bare,
             a.AreaOrNumber: self._area_or_number, a.GrewAsked: self._grew,
+            a.RankAsked: self._ranked,
             a.GrewMost: lambda asked: growth.grew_most(asked, self.classes),
             a.TurnedAsked: lambda asked: growth.turned(asked, self.classes),
         }  # fmt: skip
@@ -171,9 +172,16 @@ class Settler(Namer):
         return m.Choice(names, tuple(measures), asked.most)
 
     def _dominant(self, asked: a.Dominant) -> m.Choice:
-        steps = asked.within.steps
-        areas = tuple(m.Area(m.Thing((m.ClassWord((name,), name),), steps)) for name in self.classes)
-        return m.Choice(self.classes, areas, asked.most)
+        return m.Choice(self.classes, self._areas(asked.within), asked.most)
+
+    def _ranked(self, asked: a.RankAsked) -> m.Ranking:
+        if asked.last is not None and not 0 <= asked.first < asked.last <= len(self.classes):
+            raise Unsettled(f"There are {len(self.classes)} classes.")
+        return m.Ranking(self.classes, self._areas(asked.within), asked.most, asked.first, asked.last)
+
+    def _areas(self, within: m.Thing) -> tuple[m.Area, ...]:
+        """The area of every class where something is asked."""
+        return tuple(m.Area(m.Thing((m.ClassWord((name,), name),), within.steps)) for name in self.classes)
 
     def _side(self, asked: a.SideAsked) -> m.Choice:
         operand, parts = _parts_taken_off(asked.operand, asked.parts)
@@ -218,10 +226,13 @@ class Settler(Namer):
         self.notes.append("Their number is counted; name a unit for their area.")
         return m.Count(asked.thing)
 
-    def _bare(self, asked: a.Bare) -> m.Area:
+    def _bare(self, asked: a.Bare) -> m.Area | m.Count:
         sized = any(isinstance(step, m.Size) for step in asked.thing.steps)
         if _dimension_of_unit(self.unit or "") in ("area", "pixels", "share") or (asked.thing.areal and not sized):
             return m.Area(asked.thing)
+        if asked.thing.countable and asked.thing.steps and not asked.thing.picked and self.unit is None:
+            self.notes.append("Their number is counted, as nothing else is asked.")
+            return m.Count(asked.thing)
         raise Unsettled("It does not say what to measure: a number, an area, a share, a distance.")
 
     def _between(self, asked: a.Between) -> m.AllOf:

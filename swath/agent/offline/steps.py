@@ -98,6 +98,15 @@ class StepReader(ThingReader):
     def near_vague(self, children: list[Any]) -> Vague:
         return Vague(piece(children[0]).text)
 
+    def direction_from(self, children: list[Any]) -> Any:
+        raise Unsettled(
+            f'What lies "{piece(children[0]).text}" something is not measured; the halves and quarters of the image '
+            "are, such as the northern half."
+        )
+
+    def having_on(self, children: list[Any]) -> Any:
+        raise Unsettled('What one thing has of another needs a distance ("with water within 20 m"), or "touching".')
+
     def touching(self, children: list[Any]) -> Any:
         return _for_each(children[-1], m.Touching)
 

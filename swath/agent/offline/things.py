@@ -35,10 +35,11 @@ SAME = m.Thing(pronoun="same")
 
 @dataclass(frozen=True)
 class Classes:
-    """Classes listed, and classes taken off."""
+    """Classes listed, and classes taken off; `joined` are the terminals between those listed."""
 
     words: tuple[m.ClassWord, ...]
     without: tuple[m.ClassWord, ...] = ()
+    joined: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,12 @@ class ThingReader(Transformer[Token, Any]):
         noun = next((child for child in children if isinstance(child, str) and not isinstance(child, Token)), "")
         vague: m.Vagueness = next((said for kind, said in _VAGUE.items() if has(children, kind)), "")
         return m.Thing(
-            classes.words, without=classes.without, areal=noun == "AREA", regions=noun == "REGION", vague=vague
+            classes.words,
+            without=classes.without,
+            areal=noun == "AREA",
+            regions=noun == "REGION",
+            vague=vague,
+            listed=classes.joined,
         )
 
     def base_regions(self, children: list[Any]) -> m.Thing:
@@ -273,11 +279,13 @@ class ThingReader(Transformer[Token, Any]):
         return THEY
 
     def noun_(self, children: list[Any]) -> str:
-        return str(children[0].type) if children else ""
+        return str(children[-1].type) if children else ""
 
     def classes(self, children: list[Any]) -> Classes:
         listed = next((child for child in children if isinstance(child, Classes)), Classes(()))
-        return replace(listed, words=_distinct([*listed.words, *values(children, "CLASS")]))
+        joined = {child.type for child in children if has([child], "AND", "OR", "COMMA")}
+        words = _distinct([*listed.words, *values(children, "CLASS")])
+        return replace(listed, words=words, joined=listed.joined | joined)
 
     def classes_except(self, children: list[Any]) -> Classes:
         listed = next(child for child in children if isinstance(child, Classes))
