@@ -11,7 +11,7 @@ from swath.agent.execution import Reply
 from swath.agent.mask_answer import summary_of
 from swath.agent.measure import Measured
 from swath.agent.objects import as_regions
-from swath.agent.planner import Program
+from swath.agent.planner import Judgement, Program
 from swath.agent.units import SHOWN
 from swath.tools.handles import Mask, Regions
 from swath.tools.site import Site
@@ -44,9 +44,29 @@ def build(desk: Desk, status: Status, reason: str | None) -> Answer:
         segmenter=None if desk.backend is None else desk.backend.name,
         seconds=time.perf_counter() - desk.started,
     )
+    if status == "answered" and desk.judgement is not None:
+        return judged_answer(base, desk.judgement)
     if status != "answered" or desk.measured is None or desk.program is None:
         return base
     return measured_answer(base, desk.measured, desk.program)
+
+
+def judged_answer(base: Answer, judgement: Judgement) -> Answer:
+    """An answer that nobody measured, marked as such.
+
+    Args:
+        base: question, image, planner.
+        judgement: what was said.
+    """
+    shown = with_unit(judgement.value, None)
+    return replace(
+        base,
+        answer=judgement.value,
+        kind=judgement.kind,
+        text=f"{shown}: {judgement.marked}",
+        warnings=(judgement.marked,),
+        segmenter=None,
+    )
 
 
 def measured_answer(base: Answer, measured: Measured, program: Program) -> Answer:

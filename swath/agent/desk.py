@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from swath.agent.execution import Execution, Step
 from swath.agent.measure import Measured
-from swath.agent.planner import Planner, Program, Scene, Turn
+from swath.agent.planner import Judgement, Planner, Program, Scene, Turn
 from swath.agent.sandbox import Limits, Sandbox
 from swath.errors import Refused
 from swath.raster.grid import check_stated_size
@@ -133,6 +133,7 @@ class Desk:
     program: Program | None = None
     execution: Execution | None = None
     measured: Measured | None = None
+    judgement: Judgement | None = None
     answer: Answer | None = None
     graph_steps: list[Step] = field(default_factory=list)
     drafts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)

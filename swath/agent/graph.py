@@ -24,6 +24,7 @@ from swath.agent.desk import Desk
 from swath.agent.execution import Execution, Step, surface
 from swath.agent.measure import measure
 from swath.agent.planner import Feedback, Program, Turn
+from swath.agent.planners import judge_of
 from swath.agent.verify import verify as verify_outcome
 from swath.errors import (
     BudgetExceeded,
@@ -91,7 +92,11 @@ def read(state: State, desk: Desk) -> dict[str, Any]:
 
 
 def plan(state: State, desk: Desk) -> dict[str, Any]:
-    """Let the planner write a draft; it sees what was wrong with the last one."""
+    """Let the planner write a draft, which sees what was wrong with the last one; or judge, if it is one that does."""
+    judge = judge_of(desk.planner)
+    if judge is not None:
+        desk.judgement = judge(state["question"], desk.opened().raster)
+        return {"status": "answered"}
     feedback = Feedback(state["source"], tuple(state["hints"])) if state.get("hints") else None
     if feedback is not None:
         desk.drafts.append((feedback.source, feedback.hints))

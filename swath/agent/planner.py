@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from swath.types import Kind
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -111,10 +113,28 @@ class Usage:
     calls: tuple[Any, ...]
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """An answer that nobody measured.
+
+    Attributes:
+        value: a number, "yes" or "no", or a text.
+        kind: what kind of answer it is.
+        marked: sentence that says so, for whoever reads the answer.
+    """
+
+    value: Any
+    kind: Kind
+    marked: str
+
+
 class Planner(Protocol):
     """Turns a question into a program.
 
     Registered under the entry-point group `swath.planners` as a factory `(options: PlannerOptions) -> Planner`.
+    It may have three methods more: `usage() -> Usage`, where it asks a language model; `judge(question, raster) ->
+    Judgement`, called in place of `plan` and of all measuring, for baselines; `rival() -> Planner | None`, a planner of
+    another kind whose measured answer has to be the same (see `swath.agent.agreement`).
     """
 
     name: str

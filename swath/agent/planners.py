@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
 
-from swath.agent.planner import Feedback, Planner, PlannerOptions, Program, Scene, Usage
+from swath.agent.planner import Feedback, Judgement, Planner, PlannerOptions, Program, Scene, Usage
 from swath.errors import InputError, Refused
+from swath.raster.reader import Raster
 
 GROUP = "swath.planners"
 AUTO = "auto"
 GRAMMAR, MODEL = "offline", "llm"
 
 
+@lru_cache(maxsize=1)
+def _entries() -> Mapping[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
 def planner_names() -> tuple[str, ...]:
     """Names of all registered planners."""
-    return tuple(sorted(entry.name for entry in entry_points(group=GROUP)))
+    return tuple(sorted(_entries()))
 
 
 def open_planner(name: str, options: PlannerOptions | None = None) -> Planner:
@@ -30,11 +38,10 @@ def open_planner(name: str, options: PlannerOptions | None = None) -> Planner:
     options = options or PlannerOptions()
     if name == AUTO:
         return Auto(options)
-    for entry in entry_points(group=GROUP):
-        if entry.name == name:
-            planner: Planner = entry.load()(options)
-            return planner
-    raise InputError(f'There is no planner "{name}". Next: choose one of {", ".join((AUTO, *planner_names()))}.')
+    if name not in _entries():
+        raise InputError(f'There is no planner "{name}". Next: choose one of {", ".join((AUTO, *planner_names()))}.')
+    planner: Planner = _entries()[name].load()(options)
+    return planner
 
 
 class Auto:
@@ -77,4 +84,17 @@ def usage_of(planner: Planner) -> Usage | None:
     """What a planner has used of a language model, None where it asks none."""
     usage = getattr(planner, "usage", None)
     found: Usage | None = usage() if usage is not None else None
+    return found
+
+
+def judge_of(planner: Planner) -> Callable[[str, Raster], Judgement] | None:
+    """How a planner answers without a program, None where it writes one."""
+    judge: Callable[[str, Raster], Judgement] | None = getattr(planner, "judge", None)
+    return judge
+
+
+def rival_of(planner: Planner) -> Planner | None:
+    """The planner of another kind whose measured answer has to be the same, None where none has to."""
+    rival = getattr(planner, "rival", None)
+    found: Planner | None = rival() if rival is not None else None
     return found

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 
-from swath.agent.planner import Feedback, Planner, Program, Scene, Usage
-from swath.agent.planners import usage_of
+from swath.agent.planner import Feedback, Judgement, Planner, Program, Scene, Usage
+from swath.agent.planners import judge_of, rival_of, usage_of
 from swath.batch.pool import Once
 from swath.errors import ModelError, Refused
+from swath.raster.reader import Raster
 
 
 class PlannedOnce:
@@ -29,6 +31,15 @@ class PlannedOnce:
         """What has been used of a language model: nothing where a program was known."""
         return usage_of(self._planner)
 
+    @property
+    def judge(self) -> Callable[[str, Raster], Judgement] | None:
+        """How the planner answers without a program: of every image anew."""
+        return None if judge_of(self._planner) is None else self._judged
+
+    def rival(self) -> Planner | None:
+        """The planner that has to come to the same; it is asked of every image."""
+        return rival_of(self._planner)
+
     def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
         """What the planner said when this was first asked.
 
@@ -47,6 +58,16 @@ class PlannedOnce:
             return self._planner.plan(question, scene, feedback), self._planner.name
         except Refused as refusal:
             return str(refusal), self._planner.name
+        except ModelError:
+            self.out_of_reach = True
+            raise
+
+    def _judged(self, question: str, raster: Raster) -> Judgement:
+        judge = judge_of(self._planner)
+        if judge is None:
+            raise RuntimeError(f"the planner {self.name} does not judge")
+        try:
+            return judge(question, raster)
         except ModelError:
             self.out_of_reach = True
             raise

@@ -24,7 +24,8 @@ def print_answer(answer: Any) -> None:
         click.echo(click.style(harmless(answer.text), bold=True))
         if answer.interval is not None:
             click.echo(f"  the interval covers: {', '.join(answer.interval.covers)}")
-        click.echo(f"  measured {harmless(answer.method or '')}")
+        if answer.method is not None:
+            click.echo(f"  measured {harmless(answer.method)}")
     for warning in answer.warnings:
         click.echo(f"  note: {harmless(warning)}")
     if answer.mask is not None and answer.mask.path is not None:

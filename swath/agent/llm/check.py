@@ -6,8 +6,6 @@ Whether a way works is tried on a tiny scene whose answers are known.
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 import re
 import tempfile
@@ -21,12 +19,12 @@ import numpy as np
 import openai
 import pyproj
 from affine import Affine
-from PIL import Image
 
 from swath.agent.ask import ask
 from swath.agent.llm.client import Client
-from swath.agent.llm.exchange import Ask, Function, Grammar, Received, Schema, Shape
+from swath.agent.llm.exchange import Ask, Function, Grammar, Message, Received, Schema, Shape
 from swath.agent.llm.local import is_local
+from swath.agent.llm.pictures import message_of
 from swath.agent.llm.planner import WAYS, LlmPlanner, open_client
 from swath.agent.llm.remembered import UNKNOWN, Manner
 from swath.agent.llm.settings import Budget, Settings, Way
@@ -112,13 +110,10 @@ def check(settings: Settings, listen: Callable[[str], None] = lambda what: None)
     return Report(tuple(findings), _manner(findings, trials, small=is_local(settings)))
 
 
-def _said(client: Client, prompt: str, shape: Shape = None, picture: str | None = None) -> Received | ModelError:
-    content: Any = prompt
-    if picture is not None:
-        image = {"type": "image_url", "image_url": {"url": picture}}
-        content = [{"type": "text", "text": prompt}, image]
+def _said(client: Client, prompt: str | Message, shape: Shape = None) -> Received | ModelError:
+    message = {"role": "user", "content": prompt} if isinstance(prompt, str) else prompt
     try:
-        return client.ask(Ask(({"role": "user", "content": content},), shape, SHORT, "check"))
+        return client.ask(Ask((message,), shape, SHORT, "check"))
     except ModelError as fault:
         return fault
 
@@ -162,10 +157,8 @@ def _grammar(client: Client) -> Finding:
 
 
 def _vision(client: Client) -> Finding:
-    picture = io.BytesIO()
-    Image.new("RGB", (64, 64), (220, 0, 0)).save(picture, "PNG")
-    url = f"data:image/png;base64,{base64.b64encode(picture.getvalue()).decode()}"
-    said = _said(client, "Which colour is this picture? Reply with one word.", picture=url)
+    picture = np.full((64, 64, 3), (220, 0, 0), dtype=np.uint8)
+    said = _said(client, message_of("Which colour is this picture? Reply with one word.", picture))
     return Finding("vision", isinstance(said, Received) and "red" in said.text.lower())
 
 

@@ -1,0 +1,128 @@
+"""Planners that write no program: a model looks at the image, or only reads the question. To be compared with measuring.
+
+What they say is marked as judged: no number of theirs has a method, an interval or objects behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from swath.agent.llm import wording
+from swath.agent.llm.client import Client
+from swath.agent.llm.code import declined
+from swath.agent.llm.exchange import Ask
+from swath.agent.llm.given import LONGEST_QUESTION
+from swath.agent.llm.pictures import message_of
+from swath.agent.llm.planner import model_settings, open_client
+from swath.agent.planner import Feedback, Judgement, PlannerOptions, Program, Scene, Usage
+from swath.errors import Refused
+from swath.prompts import Prompt, render
+from swath.raster.reader import Raster
+from swath.raster.stretch import display
+from swath.types import Kind
+
+LONGEST_SIDE_PX = 1024
+LONGEST_REPLY = 400
+_NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?")
+
+
+class _Judging:
+    """What both have in common."""
+
+    name = ""
+    marked = ""
+    """Sentence that marks an answer."""
+
+    def __init__(self, options: PlannerOptions) -> None:
+        """Find out which model is meant; nothing is sent yet.
+
+        Raises:
+            InputError: no model is named, or the configuration cannot be used.
+        """
+        self._settings = model_settings(options)
+        self._prompts: dict[str, str] = {}
+        self._client: Client | None = None
+
+    def usage(self) -> Usage:
+        """What has been asked for the present question, for the run's record."""
+        calls = () if self._client is None else tuple(self._client.calls)
+        return Usage(self._settings.model, dict(self._prompts), calls)
+
+    def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
+        """There is no program.
+
+        Raises:
+            Refused: always.
+        """
+        raise Refused(f"The planner {self.name} writes no program. Next: ask it with swath ask or swath bench run.")
+
+    def judge(self, question: str, raster: Raster) -> Judgement:
+        """Ask the model straight away.
+
+        Args:
+            question: as typed.
+            raster: the image.
+
+        Raises:
+            Refused: the question is too long, or the model declines.
+            ModelError: the model cannot be asked.
+            BudgetExceeded: the question has used up what it may cost.
+        """
+        if len(question) > LONGEST_QUESTION:
+            raise Refused(f"The question has {len(question)} characters; ask in at most {LONGEST_QUESTION}.")
+        prompt = self._prompt(wording.quoted(question, 2 * len(question) + 3))
+        self._prompts = {prompt.name: prompt.version}
+        self._client = Client(self._client.settings) if self._client else open_client(self._settings)
+        received = self._client.ask(Ask((self._message(prompt.text, raster),), None, LONGEST_REPLY, self.name))
+        if received.refusal:
+            raise declined(received.refusal)
+        return _judgement(received.text, self.marked)
+
+    def _prompt(self, question: str) -> Prompt:
+        raise NotImplementedError
+
+    def _message(self, text: str, raster: Raster) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+
+class Look(_Judging):
+    """The planner `look`: image and question go straight to a vision model."""
+
+    name = "look"
+    marked = "Judged by a model that looked at the image, not measured."
+
+    def _prompt(self, question: str) -> Prompt:
+        return render("look.md", question=question)
+
+    def _message(self, text: str, raster: Raster) -> Mapping[str, Any]:
+        picture, _ = display(raster, LONGEST_SIDE_PX)
+        return message_of(text, picture)
+
+
+class Blind(_Judging):
+    """The planner `blind`: the question alone."""
+
+    name = "blind"
+    marked = "Guessed by a model that was not shown the image, not measured."
+
+    def _prompt(self, question: str) -> Prompt:
+        return render("blind.md", question=question)
+
+    def _message(self, text: str, raster: Raster) -> Mapping[str, Any]:
+        return {"role": "user", "content": text}
+
+
+def _judgement(reply: str, marked: str) -> Judgement:
+    """Yes, no and bare numbers as such, anything else as text."""
+    said = wording.quoted(reply.strip(), LONGEST_REPLY)
+    plain = said.strip(" .\"'`*").lower()
+    value: Any = said
+    kind: Kind = "text"
+    if plain in ("yes", "no"):
+        value, kind = plain, "boolean"
+    elif _NUMBER.fullmatch(plain):
+        number = float(plain.replace(",", ""))
+        value, kind = int(number) if number.is_integer() else number, "quantity"
+    return Judgement(value, kind, marked)

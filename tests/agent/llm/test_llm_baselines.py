@@ -1,0 +1,112 @@
+"""Looking and guessing in place of measuring: what is sent, how answers are marked, how they are scored."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+import swath
+from swath.cli import swath as command
+from swath.errors import InputError
+from swath.testing.benchmark import write_questions
+from swath.testing.llm_server import FakeServer, Reply
+from swath.trace.reading import load_run
+
+QUESTION = "How many buildings are there?"
+
+
+def asked(village: Any, out: Path, reply: Reply | str, planner: str, question: str = QUESTION, **options: Any) -> Any:
+    with FakeServer([Reply(reply) if isinstance(reply, str) else reply]) as server:
+        answer = swath.ask(village.image, question, planner=planner, model="seer", base_url=server.base_url, out=out,
+                           keep="light", **(village.options | options))  # fmt: skip
+    return answer, server
+
+
+def test_looking_sends_a_small_picture_and_the_question(village: Any, tmp_path: Path) -> None:
+    answer, server = asked(village, tmp_path, "About 13.", "look")
+    text, picture = server.received[0].body["messages"][0]["content"]
+    assert f"<<<{QUESTION}>>>" in text["text"]
+    head, _, content = picture["image_url"]["url"].partition(",")
+    assert head == "data:image/png;base64"
+    assert Image.open(io.BytesIO(base64.b64decode(content))).size == (300, 200)
+    assert (answer.status, answer.answer, answer.kind) == ("answered", "About 13.", "text")
+    assert answer.warnings == ("Judged by a model that looked at the image, not measured.",)
+    assert (answer.program, answer.method, answer.interval, answer.objects) == (None, None, None, None)
+
+
+def test_guessing_sends_the_question_alone(village: Any, tmp_path: Path) -> None:
+    answer, server = asked(village, tmp_path, "1,200", "blind")
+    (message,) = server.received[0].body["messages"]
+    assert isinstance(message["content"], str) and QUESTION in message["content"]
+    assert str(village.image) not in message["content"]
+    assert (answer.answer, answer.kind) == (1200, "quantity")
+    assert answer.text == "1,200: Guessed by a model that was not shown the image, not measured."
+
+
+@pytest.mark.parametrize(
+    ("reply", "value", "kind"),
+    [("Yes.", "yes", "boolean"), ("no", "no", "boolean"), ("3.5", 3.5, "quantity"), ("-2", -2, "quantity"),
+     ("3.5 ha", "3.5 ha", "text"), ("a stadium", "a stadium", "text"), ("1e999", "1e999", "text")],
+)  # fmt: skip
+def test_replies_are_read_strictly(village: Any, tmp_path: Path, reply: str, value: Any, kind: str) -> None:
+    answer, _ = asked(village, tmp_path, reply, "blind")
+    assert (answer.answer, answer.kind) == (value, kind)
+    assert type(answer.answer) is type(value)
+
+
+def test_the_run_says_who_was_asked_and_has_no_program(village: Any, tmp_path: Path) -> None:
+    answer, _ = asked(village, tmp_path, "12", "look")
+    run = load_run(Path(answer.run))
+    assert (run.program, run.record["model"], set(run.record["prompts"])) == (None, "seer", {"look.md"})
+    assert [step["name"] for step in run.steps] == ["read", "plan", "answer"]
+    with pytest.raises(InputError, match="never had a program"):
+        from swath.agent.replay import replay
+
+        replay(run)
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "reason"),
+    [
+        (Reply(refusal="No."), "refused", "The language model finds that this cannot be measured here: No."),
+        (Reply(status=404), "failed", "has no model seer at this address (404)"),
+        (Reply(""), "failed", "The model seer returned nothing, 3 times."),
+    ],
+    ids=["declined", "no such model", "silent"],
+)
+def test_failures_end_as_those_of_programs_do(village: Any, tmp_path: Path, reply: Reply, status: str,
+                                              reason: str) -> None:  # fmt: skip
+    answer, _ = asked(village, tmp_path, reply, "look")
+    assert answer.status == status and reason in answer.reason
+
+
+@pytest.mark.parametrize("planner", ["blind", "look"])
+def test_a_benchmark_run(tmp_path: Path, planner: str) -> None:
+    folder = write_questions(tmp_path / "q")
+    lines = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    number = next(line["answer"] for line in lines if isinstance(line["answer"], int | float))
+    with FakeServer([Reply(str(number))]) as server:
+        arguments = ["bench", "run", "questions", "--data", str(folder), "--planner", planner, "--model", "seer"]
+        arguments += ["--base-url", server.base_url, "--out", str(tmp_path / "r")]
+        result = CliRunner().invoke(command, arguments, standalone_mode=False)
+        assert result.exception is None, result.exception
+        assert len(server.received) == len(lines)
+    rows = [json.loads(line) for line in (tmp_path / "r" / "results.jsonl").read_text().splitlines()]
+    assert {row["planner"] for row in rows} == {planner}
+    assert "right" in {row["verdict"] for row in rows} and "wrong" in {row["verdict"] for row in rows}
+
+
+def test_the_command_line_says_that_nothing_was_measured(village: Any, tmp_path: Path) -> None:
+    with FakeServer([Reply("12")]) as server:
+        arguments = ["ask", str(village.image), QUESTION, "--planner", "blind", "--model", "seer"]
+        arguments += ["--base-url", server.base_url, "--out", str(tmp_path)]
+        result = CliRunner().invoke(command, arguments, standalone_mode=False)
+    assert result.return_value == 0
+    assert "not measured" in result.output and "  measured" not in result.output
