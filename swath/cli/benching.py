@@ -151,6 +151,7 @@ def report(folders: tuple[Path, ...], as_json: bool, html: Path | None, markdown
     for path, text in (
         (html or folders[0] / "report.html", found.html),
         (markdown or folders[0] / "report.md", found.markdown),
+        (folders[0] / "report.json", json_line(found.to_json()) + "\n"),
     ):
         path.write_text(text, encoding="utf-8")
     click.echo(json_line(found.to_json()) if as_json else harmless_lines(found.terminal))

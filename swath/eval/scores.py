@@ -1,4 +1,4 @@
-"""What is scored, what a score is, and the registry of metrics: live answers, saved runs and other people's predictions."""
+"""What is scored, what a score is, and the registry of metrics: answers, saved runs, other people's predictions."""
 
 from __future__ import annotations
 

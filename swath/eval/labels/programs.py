@@ -16,8 +16,8 @@ def reference_program(query: Query) -> str:
         lines.append(f"target = segment({query.other!r})")
     if "patches" in needed or query.sized or query.whole:
         lines += _patches(query)
-    if "ground" in needed:
-        lines += _ground(query)
+    if "covered" in needed:
+        lines += _covered(query)
     return "\n".join([*lines, *reply]) + "\n"
 
 
@@ -29,11 +29,11 @@ def _patches(query: Query) -> list[str]:
     return lines
 
 
-def _ground(query: Query) -> list[str]:
-    """Lines that end with `ground`, the pixels that count."""
-    lines = ["ground = mask_of(patches)" if query.sized or query.whole else "ground = cover"]
+def _covered(query: Query) -> list[str]:
+    """Lines that end with `covered`, the pixels that count."""
+    lines = ["covered = mask_of(patches)" if query.sized or query.whole else "covered = cover"]
     if query.distance_m is not None and not query.whole:
-        lines.append(f"ground = within(ground, target, max_distance_m={query.distance_m!r})")
+        lines.append(f"covered = within(covered, target, max_distance_m={query.distance_m!r})")
     return lines
 
 
@@ -45,7 +45,7 @@ def _size(query: Query) -> str:
 
 def _area(query: Query) -> list[str]:
     return [
-        f"reply(area_m2(ground) / {M2_BY_UNIT[query.unit]!r}, kind='quantity', unit={query.unit!r}, objects=ground)"
+        f"reply(area_m2(covered) / {M2_BY_UNIT[query.unit]!r}, kind='quantity', unit={query.unit!r}, objects=covered)"
     ]
 
 
@@ -59,8 +59,8 @@ def _mean_area(query: Query) -> list[str]:
 
 def _power(query: Query) -> list[str]:
     return [
-        f"power = solar_power_kw(ground, efficiency={query.efficiency!r})",
-        "reply(power, kind='quantity', unit='kW', objects=ground)",
+        f"power = solar_power_kw(covered, efficiency={query.efficiency!r})",
+        "reply(power, kind='quantity', unit='kW', objects=covered)",
     ]
 
 
@@ -69,7 +69,7 @@ def _always(*lines: str) -> Callable[[Query], list[str]]:
 
 
 _REPLIES: Mapping[str, Callable[[Query], list[str]]] = {
-    "share": _always("reply(share_percent(ground), kind='percent', unit='percent', objects=ground)"),
+    "share": _always("reply(share_percent(covered), kind='percent', unit='percent', objects=covered)"),
     "count": _always("reply(count(patches), kind='count', unit='count', objects=patches)"),
     "largest_share": _always(
         "first = largest(patches)", "reply(share_percent(first), kind='percent', unit='percent', objects=first)"

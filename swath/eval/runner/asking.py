@@ -192,6 +192,7 @@ def _line(setup: Setup, key: Key, prediction: Prediction, *, broke: bool = False
         "question": case.question,
         "image": kept_path(case.image, setup.data, setup.out),
         "truth": case.truth,
+        "unit": case.unit,
         "extras": case.extras,
         "prediction": prediction.to_json(),
         "verdict": judged[0].verdict,

@@ -31,7 +31,7 @@ def read_predictions(path: Path, ids: Collection[str]) -> Told:
     """
     predictions: dict[str, Prediction] = {}
     for number, row in _rows(path):
-        name = str(row.get("id", "")).strip()
+        name = str(row.get("id", row.get("question_id", ""))).strip()  # VRSBench's own lines say question_id
         if not name or "answer" not in row:
             raise InputError(f"{path}, line {number}: no id or no answer. Next: give each line an id and an answer.")
         if name in predictions:
