@@ -70,6 +70,11 @@ def test_each_of_several_is_chosen_from_unless_and_joins_two_of_them(question, n
     assert plan(question).reading.endswith(names)
 
 
+def test_what_is_left_is_no_half_of_the_image():
+    assert "left" in refusal("Is there any vegetation left within 20 m of the road?")
+    assert 'image_part(part="left")' in plan("Is there any vegetation on the left within 20 m of the road?").source
+
+
 def test_a_choice_that_can_be_read_in_two_ways_is_refused():
     assert "It is not clear what goes together" in refusal("which covers more, buildings and roads or vegetation?")
 
@@ -124,6 +129,12 @@ def test_what_may_limit_the_question_is_never_left_out(preamble):
         ("how many buildings are there, excluding those within 20 m of water?",
          "How many buildings are further than 20 m from water?"),
         ("how many buildings except the ones in the north half?", "How many buildings are not in the northern half?"),
+        ("how many hectares of farmland have access to water within 100 m?",
+         "How many hectares of farmland are within 100 m of water?"),
+        ("which fraction of buildings is at risk of flooding within 30 m?",
+         "What percentage of the buildings is within 30 m of water?"),
+        ("what's the vegetation area divided by the building area?",
+         "What is the ratio of vegetation to building area?"),
         ("does vegetation outnumber water?", "Are there more vegetation regions than water regions?"),
         ("how much land is taken up by roads, in m2?", "What is the area of the roads in m2?"),
         ("what share of the image is neither road nor water nor building?",

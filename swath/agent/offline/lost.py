@@ -25,6 +25,7 @@ _MEANT_BY: dict[str, tuple[type, ...]] = {
     "DENSITY": (m.Density,),
     "RATIO": (m.Ratio,),
     "TIMES": (m.Ratio,),
+    "DIVIDED": (m.Ratio,),
     "DIFFERENCE": (m.Difference,),
     "DATE": (m.Dated, m.Changed, m.Turned, m.PresentClasses),
     "CHANGED": (m.Changed, m.Turned, m.Difference, m.Growth, m.Compared),

@@ -8,8 +8,7 @@ from typing import Any
 
 from swath.agent.offline import asks as a
 from swath.agent.offline import meaning as m
-from swath.agent.offline.steps import Risk
-from swath.agent.offline.things import THEY, Assumption, Context, Filter, Restated, Span, Vague, Where
+from swath.agent.offline.things import THEY, Assumption, Context, Filter, Restated, Risk, Span, Vague, Where
 from swath.agent.offline.trees import OF_DATES, STEPS, all_things_in, before_pick, parts_in, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary

@@ -38,6 +38,7 @@ _IN_OTHER_LANGUAGES: dict[str, dict[str, tuple[str, ...]]] = {
 """Halves by language; "moitié" and "mitad" are "half" by the time that these are looked up."""
 _CORNERS = [(a, b) for a in ("north", "south") for b in ("east", "west")]
 _CORNERS += [(a, b) for a in ("top", "bottom") for b in ("left", "right")]
+_BEFORE_A_SIDE = ("in", "on", "at", "to", "from", "than", "or", "and", "versus", "vs", "between", "half", "side")
 _HALF_NOUNS = ("half", "side", "part", "portion", "section", "halves", "edge half", "area")
 _QUADRANT_NOUNS = ("quadrant", "quarter", "corner", "part", "side", "section", "portion", "area", "sector")
 
@@ -81,9 +82,16 @@ def part_at(words: Sequence[Word], at: int, language: str = "en") -> tuple[str, 
     """The longest name of a part of the image that starts at a word: its name for `image_part`, and its length."""
     for length in (5, 4, 3, 2, 1):
         key = tuple(word.text for word in words[at : at + length])
-        if len(key) == length and key in _table(language):
+        if len(key) == length and key in _table(language) and not _remaining(words, at, key):
             return _table(language)[key], length
     return None
+
+
+def _remaining(words: Sequence[Word], at: int, key: tuple[str, ...]) -> bool:
+    """Whether a "left" or "right" alone is no side, as in "any forest left": no word of place is before it."""
+    if key not in (("left",), ("right",)):
+        return False
+    return at > 0 and words[at - 1].text not in _BEFORE_A_SIDE
 
 
 def part_words(language: str = "en") -> frozenset[str]:

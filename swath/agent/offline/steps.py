@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from swath.agent.offline import meaning as m
@@ -12,6 +12,7 @@ from swath.agent.offline.things import (
     SHORE,
     THEY,
     Classes,
+    Risk,
     ThingReader,
     Vague,
     bounds,
@@ -21,14 +22,6 @@ from swath.agent.offline.things import (
     values,
 )
 from swath.agent.offline.unsettled import Unsettled
-
-
-@dataclass(frozen=True)
-class Risk:
-    """At risk within a distance; the target follows from the risk and the scene."""
-
-    kind: str
-    distance: m.Amount
 
 
 class StepReader(ThingReader):

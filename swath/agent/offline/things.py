@@ -93,6 +93,14 @@ class Vague:
     words: str
 
 
+@dataclass(frozen=True)
+class Risk:
+    """At risk within a distance; the target follows from the risk and the scene."""
+
+    kind: str
+    distance: m.Amount
+
+
 def piece(token: Any) -> Piece:
     """What a token stands for."""
     value: Piece = token.value
@@ -110,7 +118,7 @@ def steps(children: Sequence[Any]) -> tuple[Any, ...]:
     for child in children:
         if isinstance(child, tuple):
             found += child
-        elif isinstance(child, (*_NARROWING, Vague)):
+        elif isinstance(child, (*_NARROWING, Vague, Risk)):
             found.append(child)
     return tuple(found)
 
