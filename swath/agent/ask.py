@@ -16,6 +16,7 @@ from swath.agent.planners import open_planner, usage_of
 from swath.agent.runs import RunRecord, write_run
 from swath.agent.sandbox import Limits, Sandbox
 from swath.trace.events import Listener
+from swath.trace.reading import PROGRAM_FILE
 from swath.types import Answer
 
 PATHS = ("labels", "legend", "aoi", "before", "after", "dsm", "dtm", "ndsm", "dem", "out")
@@ -96,10 +97,18 @@ def answered(desk: Desk) -> Answer:
 def keep_run(desk: Desk, answer: Answer) -> Answer:
     """Write the run of a desk whose question has been worked on; the answer then names its folder.
 
+    The runs of unlike ways are written first, so that a refusal can name them.
+
     Raises:
         InputError: the folder cannot be written.
     """
     started = time.perf_counter()
+    for rival in desk.rivals:
+        if rival.answer is not None:
+            kept, _ = write_run(_record(rival, rival.answer), desk.request.out)
+            if answer.status == "refused" and rival.program is not None:
+                reason = f"{answer.reason} {rival.answer.planner}: {kept / PROGRAM_FILE}."
+                answer = replace(answer, reason=reason, text=reason)
     _, answer = write_run(_record(desk, answer), desk.request.out)
     return replace(answer, seconds=answer.seconds + time.perf_counter() - started)
 

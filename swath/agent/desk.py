@@ -119,6 +119,7 @@ class Desk:
         limits: its budgets.
         listen: told of every graph step and tool call as it happens.
         earlier: questions of the same thread that have been answered, oldest first.
+        rivals: desks of unlike ways to plan the same question, whose runs are kept too.
     """
 
     request: Request
@@ -134,6 +135,7 @@ class Desk:
     execution: Execution | None = None
     measured: Measured | None = None
     judgement: Judgement | None = None
+    rivals: tuple[Desk, ...] = ()
     answer: Answer | None = None
     graph_steps: list[Step] = field(default_factory=list)
     drafts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)

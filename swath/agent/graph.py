@@ -7,7 +7,7 @@ that LangGraph hands them as runtime context.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from itertools import pairwise
@@ -17,6 +17,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langsmith.run_helpers import tracing_context
 
+from swath.agent.agreement import verdict
 from swath.agent.answer import build
 from swath.agent.checker import check as check_program
 from swath.agent.checker import depends_on_measurement
@@ -24,7 +25,7 @@ from swath.agent.desk import Desk
 from swath.agent.execution import Execution, Step, surface
 from swath.agent.measure import measure
 from swath.agent.planner import Feedback, Program, Turn
-from swath.agent.planners import judge_of
+from swath.agent.planners import judge_of, rival_of
 from swath.agent.verify import verify as verify_outcome
 from swath.errors import (
     BudgetExceeded,
@@ -138,11 +139,14 @@ def run(state: State, desk: Desk) -> dict[str, Any]:
 
 
 def verify(state: State, desk: Desk) -> dict[str, Any]:
-    """Hold the reply against its evidence."""
+    """Hold the reply against its evidence, and against what a rival measures where one was asked for."""
     if desk.measured is None:
         raise RuntimeError("nothing has been measured")
     verify_outcome(desk.measured.outcome)
-    return {"status": "answered"}
+    rival = rival_of(desk.planner)
+    if rival is None:
+        return {"status": "answered"}
+    return verdict(desk, rival, lambda other: work(other, turns=state.get("turns", [])), build(desk, "answered", None))
 
 
 def answer(state: State, desk: Desk) -> dict[str, Any]:
@@ -219,7 +223,12 @@ def compiled(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Any:
     return graph.compile(checkpointer=checkpointer)
 
 
-def work(desk: Desk, checkpointer: BaseCheckpointSaver[Any] | None = None, thread: str | None = None) -> Answer:
+def work(
+    desk: Desk,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+    thread: str | None = None,
+    turns: Sequence[dict[str, str]] = (),
+) -> Answer:
     """Take one question through the graph.
 
     LangGraph would send traces to a service if the environment asked for it; nothing leaves the process here.
@@ -228,6 +237,7 @@ def work(desk: Desk, checkpointer: BaseCheckpointSaver[Any] | None = None, threa
         desk: the question.
         checkpointer: keeps the state of threads.
         thread: name of the thread that the question belongs to, with a checkpointer only.
+        turns: questions that have been answered before, without a checkpointer only.
 
     Raises:
         InputError: a file or an option cannot be used.
@@ -235,7 +245,7 @@ def work(desk: Desk, checkpointer: BaseCheckpointSaver[Any] | None = None, threa
     with tracing_context(enabled=False):
         state = asked(desk.request.question)
         if checkpointer is None:
-            compiled().invoke(state, context=desk)
+            compiled().invoke({**state, "turns": list(turns)}, context=desk)
         else:
             kept = {"configurable": {"thread_id": thread}}
             compiled(checkpointer).invoke(state, kept, context=desk, durability="sync")

@@ -36,6 +36,10 @@ def open_planner(name: str, options: PlannerOptions | None = None) -> Planner:
         InputError: no planner has this name, the message lists those that there are; or it cannot be set up.
     """
     options = options or PlannerOptions()
+    if options.agree:
+        from swath.agent.llm.unlike import Agreeing
+
+        return Agreeing(name, options)
     if name == AUTO:
         return Auto(options)
     if name not in _entries():

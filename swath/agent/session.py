@@ -18,7 +18,7 @@ from swath.agent.ask import keep_run, open_desk
 from swath.agent.desk import Desk
 from swath.agent.graph import compiled, work
 from swath.agent.planner import Feedback, Planner, Program, Scene, Turn, Usage
-from swath.agent.planners import usage_of
+from swath.agent.planners import rival_of, usage_of
 from swath.errors import InputError, Refused
 from swath.tools.site import Nudge
 from swath.trace.events import Listener, nobody
@@ -143,6 +143,11 @@ class _InThread:
     def usage(self) -> Usage | None:
         """What the planner has used of a language model."""
         return usage_of(self._planner)
+
+    def rival(self) -> Planner | None:
+        """The planner that has to come to the same, in the same thread."""
+        rival = rival_of(self._planner)
+        return None if rival is None else _InThread(rival)
 
     def _planned(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
         program = self._planner.plan(question, scene, feedback)

@@ -72,7 +72,7 @@ def given(question: str, classes: tuple[str, ...]) -> Given:
     if len(question) > LONGEST_QUESTION:
         raise Refused(f"The question has {len(question)} characters; ask in at most {LONGEST_QUESTION}.")
     found = pieces.pieces_of(words_of.words_of(text), text, lexicon.lexicon("en"), classes)
-    aside = asked.asides_taken_off(found)
+    aside = asked.asides_taken_off(found, text)
     return Given(
         question,
         aside.gsd_m,

@@ -1,0 +1,82 @@
+"""What `--agree` opens: a planner with a rival that plans in another way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from swath.agent.llm.planner import OTHER, LlmPlanner, model_settings
+from swath.agent.planner import Feedback, Planner, PlannerOptions, Program, Scene, Usage
+from swath.agent.planners import GRAMMAR, open_planner, usage_of
+from swath.errors import Refused
+
+
+class Agreeing:
+    """A planner with a rival of another kind: the grammar with the model, the model with the grammar where that covers
+    the question, else the model's other way.
+
+    Attributes:
+        name: name of the planner that wrote the program.
+    """
+
+    def __init__(self, name: str, options: PlannerOptions) -> None:
+        """Open the planner of a name, and the model that is needed beside it.
+
+        Raises:
+            InputError: no planner has this name, or no language model is named.
+        """
+        options = replace(options, agree=False)
+        model_settings(options)
+        self._first = open_planner(name, options)
+        self._options = options
+        self._rival: _Unlike | None = None
+        self.name = self._first.name
+
+    def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
+        """As the planner itself; see there for what it raises."""
+        if feedback is None:
+            self._rival = None
+        program = self._first.plan(question, scene, feedback)
+        self.name = self._first.name
+        return program
+
+    def rival(self) -> Planner:
+        """A planner of another kind than the one that wrote the program."""
+        if self._rival is None:
+            self._rival = _Unlike(self._first.name, self._options)
+        return self._rival
+
+    def usage(self) -> Usage | None:
+        """What both have used of a language model."""
+        used = [found for found in (usage_of(self._first), self._rival and usage_of(self._rival)) if found]
+        if len(used) < 2:
+            return used[0] if used else None
+        first, second = used
+        return Usage(first.model, {**first.prompts, **second.prompts}, (*first.calls, *second.calls))
+
+
+class _Unlike:
+    """Plans in another way than a planner that is given by name.
+
+    Attributes:
+        name: the way that it took.
+    """
+
+    def __init__(self, avoided: str, options: PlannerOptions) -> None:
+        model = LlmPlanner(options)
+        self._grammar = None if avoided == GRAMMAR else open_planner(GRAMMAR, options)
+        self._model = model if avoided == GRAMMAR else LlmPlanner(options, way=OTHER[model.usual_way])
+        self._by_grammar = self._grammar is not None
+        self.name = GRAMMAR if self._by_grammar else self._model.name
+
+    def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
+        if self._grammar is not None and self._by_grammar:
+            try:
+                return self._grammar.plan(question, scene, feedback)
+            except Refused:
+                self._by_grammar = False
+                self.name = f"{self._model.name} ({self._model.usual_way})"
+                feedback = None
+        return self._model.plan(question, scene, feedback)
+
+    def usage(self) -> Usage | None:
+        return None if self._by_grammar else self._model.usage()
