@@ -1,4 +1,4 @@
-"""Planners that write no program, to be compared with measuring: a model looks at the image, or only reads the question.
+"""Planners that write no program: a model looks at the image, or only reads the question; a bar for measuring.
 
 What they say is marked as judged: no number of theirs has a method, an interval or objects behind it.
 """

@@ -11,8 +11,10 @@ from swath.errors import Refused
 
 
 class Agreeing:
-    """A planner with a rival of another kind: the grammar with the model, the model with the grammar where that covers
-    the question, else the model's other way.
+    """A planner with a rival of another kind.
+
+    The grammar has the model as its rival; the model has the grammar, where that covers the question, else its own
+    other way.
 
     Attributes:
         name: name of the planner that wrote the program.
