@@ -218,8 +218,8 @@ MIDDLE = """
 ## Terrain
 
 Largest difference between `swath` and the other route over all cells that both know; of the aspect over cells steeper
-than 1 degree. `gdaldem` computes in float32, so it is given heights above the lowest cell; in a CRS of feet its scale is
-0.3048. Files without a CRS are taken at their cell size, stated as `--gsd`. Relief is held against rasterio alone.
+than 1 degree. `gdaldem` computes in float32, so it is given heights above the lowest cell; in a CRS of feet its scale
+is 0.3048. Files without a CRS are taken at their cell size, stated as `--gsd`. Relief is held against rasterio alone.
 """
 BUILDINGS_HEAD = (
     "| statistic of DSM - DTM | r | median ratio | bias, m | mean absolute error, m | RMSE, m | within 20 %, % |"
