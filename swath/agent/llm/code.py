@@ -15,6 +15,8 @@ from swath.prompts import Prompt, render
 
 LONGEST_REASON = 300
 LONGEST_HINT = 300
+LONGEST_DRAFT = 4_000
+"""Letters of a rejected draft that are shown again; a usual program has 300."""
 _BLOCK = re.compile(r"```[a-zA-Z]*[ \t]*\r?\n(.*?)(?:\r?\n)?```", re.DOTALL)
 _CANNOT = re.compile(r"\s*cannot:\s*(.+)", re.IGNORECASE)
 
@@ -44,7 +46,7 @@ class Code:
         feedback = None
         if task.feedback is not None:
             hints = [wording.quoted(hint, LONGEST_HINT) for hint in task.feedback.hints]
-            feedback = {"source": task.feedback.source, "hints": hints}
+            feedback = {"source": task.feedback.source[:LONGEST_DRAFT], "hints": hints}
         return render(
             "code_question.md",
             examples=similar(task.given.question, self._examples),
