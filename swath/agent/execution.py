@@ -166,18 +166,19 @@ def surface() -> Mapping[str, Tool]:
 class Execution:
     """Executes the calls of one run of a program on a site."""
 
-    def __init__(self, site: Site, listen: Listener = nobody) -> None:
+    def __init__(self, site: Site, listen: Listener = nobody, further: Mapping[str, Tool] | None = None) -> None:
         """Begin with an empty ledger.
 
         Args:
             site: what is measured.
             listen: told of every call that came back.
+            further: tools beside the registered ones.
         """
         self.site = site
         self.ledger = Ledger()
         self._listen = listen
         self.reply: Reply | None = None
-        self._surface = surface()
+        self._surface = {**surface(), **(further or {})}
         self._memo: dict[tuple[Any, ...], Any] = {}
 
     def __call__(self, call: Call) -> Any:

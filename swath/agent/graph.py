@@ -7,7 +7,7 @@ that LangGraph hands them as runtime context.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from itertools import pairwise
@@ -23,9 +23,10 @@ from swath.agent.checker import check as check_program
 from swath.agent.checker import depends_on_measurement
 from swath.agent.desk import Desk
 from swath.agent.execution import Execution, Step, surface
+from swath.agent.eyes import looking
 from swath.agent.measure import measure
 from swath.agent.planner import Feedback, Program, Turn
-from swath.agent.planners import judge_of, rival_of
+from swath.agent.planners import eyes_of, judge_of, rival_of
 from swath.agent.verify import verify as verify_outcome
 from swath.errors import (
     BudgetExceeded,
@@ -38,6 +39,7 @@ from swath.errors import (
     VerificationFailed,
 )
 from swath.segment.no_classes import NoClasses
+from swath.tools.registry import Tool
 from swath.trace.events import Event
 from swath.types import Answer
 
@@ -123,7 +125,7 @@ def plan(state: State, desk: Desk) -> dict[str, Any]:
 
 def check(state: State, desk: Desk) -> dict[str, Any]:
     """Find faults before anything runs."""
-    tools = surface()
+    tools = {**surface(), **_further(desk)}
     check_program(state["source"], tools)
     if not depends_on_measurement(state["source"], tools):
         raise ProgramRejected(["The reply does not depend on any measurement: call a tool that measures the image."])
@@ -133,9 +135,15 @@ def check(state: State, desk: Desk) -> dict[str, Any]:
 def run(state: State, desk: Desk) -> dict[str, Any]:
     """Run the program in the sandbox, and again under each doubt."""
     site = desk.opened()
-    desk.execution, desk.measured = Execution(site, desk.listen), None
+    desk.execution, desk.measured = Execution(site, desk.listen, _further(desk)), None
     desk.measured = measure(state["source"], site, desk.sandbox, desk.limits, desk.execution)
     return {}
+
+
+def _further(desk: Desk) -> Mapping[str, Tool]:
+    """Tools that this question has beside the registered ones."""
+    eyes = eyes_of(desk.planner)
+    return {} if eyes is None else looking(eyes)
 
 
 def verify(state: State, desk: Desk) -> dict[str, Any]:

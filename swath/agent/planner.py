@@ -39,6 +39,7 @@ class Scene:
         bands: roles of the bands that are known ("red", "nir" ...).
         segmenter: name of the source of classes.
         earlier: questions of the same thread that have been answered, oldest first.
+        heights: the surfaces that were given: "dsm", "dtm", "ndsm", "dem".
     """
 
     classes: tuple[str, ...]
@@ -49,6 +50,7 @@ class Scene:
     bands: tuple[str, ...]
     segmenter: str
     earlier: tuple[Turn, ...] = ()
+    heights: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,9 +134,10 @@ class Planner(Protocol):
     """Turns a question into a program.
 
     Registered under the entry-point group `swath.planners` as a factory `(options: PlannerOptions) -> Planner`.
-    It may have three methods more: `usage() -> Usage`, where it asks a language model; `judge(question, raster) ->
+    It may have more methods: `usage() -> Usage`, where it asks a language model; `judge(question, raster) ->
     Judgement`, called in place of `plan` and of all measuring, for baselines; `rival() -> Planner | None`, a planner of
-    another kind whose measured answer has to be the same (see `swath.agent.agreement`).
+    another kind whose measured answer has to be the same (see `swath.agent.agreement`); `eyes`, who looks for the tool
+    `look` (see `swath.agent.eyes`), None or absent where programs have no such tool.
     """
 
     name: str

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 
+from swath.agent.eyes import Eyes
 from swath.agent.planner import Feedback, Judgement, Planner, PlannerOptions, Program, Scene, Usage
 from swath.errors import InputError, Refused
 from swath.raster.reader import Raster
@@ -78,6 +79,11 @@ class Auto:
         """What the language model has used, None where none was asked."""
         return usage_of(self._planner)
 
+    @property
+    def eyes(self) -> Eyes | None:
+        """Those of the planner that wrote the program."""
+        return eyes_of(self._planner)
+
     def _names_a_model(self) -> bool:
         from swath.agent.llm.settings import settings
 
@@ -102,3 +108,9 @@ def rival_of(planner: Planner) -> Planner | None:
     rival = getattr(planner, "rival", None)
     found: Planner | None = rival() if rival is not None else None
     return found
+
+
+def eyes_of(planner: Planner) -> Eyes | None:
+    """Who looks where a program of a planner asks to, None where nobody does."""
+    eyes: Eyes | None = getattr(planner, "eyes", None)
+    return eyes

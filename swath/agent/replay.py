@@ -20,6 +20,7 @@ from swath.agent.answer import build
 from swath.agent.ask import GivenProgram, process_sandbox
 from swath.agent.desk import Desk, Request, heights_of
 from swath.agent.execution import Execution
+from swath.agent.eyes import remembered
 from swath.agent.geojson import write_geojson
 from swath.agent.measure import measure
 from swath.agent.objects import (
@@ -135,7 +136,7 @@ def _measured(desk: Desk, run: Run, *, resegment: bool) -> Answer:
         program, site = desk.program, desk.opened()
         if program is None:
             raise RuntimeError("the desk of a replay has no program")
-        desk.execution = Execution(site)
+        desk.execution = Execution(site, further=remembered(run))
         desk.measured = measure(program.source, site, desk.sandbox, desk.limits, desk.execution)
         verify(desk.measured.outcome)
     except Refused as refusal:

@@ -16,9 +16,10 @@ from langgraph.types import StateSnapshot
 
 from swath.agent.ask import keep_run, open_desk
 from swath.agent.desk import Desk
+from swath.agent.eyes import Eyes
 from swath.agent.graph import compiled, work
 from swath.agent.planner import Feedback, Planner, Program, Scene, Turn, Usage
-from swath.agent.planners import rival_of, usage_of
+from swath.agent.planners import eyes_of, rival_of, usage_of
 from swath.errors import InputError, Refused
 from swath.tools.site import Nudge
 from swath.trace.events import Listener, nobody
@@ -143,6 +144,11 @@ class _InThread:
     def usage(self) -> Usage | None:
         """What the planner has used of a language model."""
         return usage_of(self._planner)
+
+    @property
+    def eyes(self) -> Eyes | None:
+        """Those of the planner that wrote the program."""
+        return eyes_of(self._planner)
 
     def rival(self) -> Planner | None:
         """The planner that has to come to the same, in the same thread."""

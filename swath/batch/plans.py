@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 
+from swath.agent.eyes import Eyes
 from swath.agent.planner import Feedback, Judgement, Planner, Program, Scene, Usage
-from swath.agent.planners import judge_of, rival_of, usage_of
+from swath.agent.planners import eyes_of, judge_of, rival_of, usage_of
 from swath.batch.pool import Once
 from swath.errors import ModelError, Refused
 from swath.raster.reader import Raster
@@ -35,6 +36,11 @@ class PlannedOnce:
     def judge(self) -> Callable[[str, Raster], Judgement] | None:
         """How the planner answers without a program: of every image anew."""
         return None if judge_of(self._planner) is None else self._judged
+
+    @property
+    def eyes(self) -> Eyes | None:
+        """Those of the planner that wrote the program."""
+        return eyes_of(self._planner)
 
     def rival(self) -> Planner | None:
         """The planner that has to come to the same; it is asked of every image."""

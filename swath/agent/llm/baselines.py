@@ -14,7 +14,7 @@ from swath.agent.llm.client import Client
 from swath.agent.llm.code import declined
 from swath.agent.llm.exchange import Ask
 from swath.agent.llm.given import LONGEST_QUESTION
-from swath.agent.llm.pictures import message_of
+from swath.agent.llm.pictures import LONGEST_SIDE_PX, message_of
 from swath.agent.llm.planner import model_settings, open_client
 from swath.agent.planner import Feedback, Judgement, PlannerOptions, Program, Scene, Usage
 from swath.errors import Refused
@@ -23,7 +23,6 @@ from swath.raster.reader import Raster
 from swath.raster.stretch import display
 from swath.types import Kind
 
-LONGEST_SIDE_PX = 1024
 LONGEST_REPLY = 400
 _NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?")
 

@@ -207,11 +207,12 @@ def _manner(findings: list[Finding], trials: dict[str, tuple[int, int]], *, smal
     found = {finding.what: finding for finding in findings}
     tokens = found["context"].tokens
     tight = small or (tokens is not None and tokens <= SMALL_CONTEXT)
+    vision = bool(found["vision"].works)
     if trials["code"][1] == len(QUESTIONS) and not tight:
-        return UNKNOWN
+        return replace(UNKNOWN, vision=vision)
     held: dict[Way, bool | None] = {
         "bound": found["GBNF grammar"].works, "structured": found["JSON schema"].works,
         "tools": found["tool calls"].works, "code": True,
     }  # fmt: skip
     best = max((way for way, holds in held.items() if holds), key=lambda way: trials[way])
-    return Manner(best, "small" if tight or best == "bound" else "full")
+    return Manner(best, "small" if tight or best == "bound" else "full", vision)

@@ -18,6 +18,7 @@ from swath.segment.vocabulary import fold
 from swath.tools.handles import Mask, Regions
 from swath.tools.registry import Tool
 
+SHORTEST_WORD = 4
 _WORD = re.compile(r"[a-z]+")
 _SPELT = {frozenset({Mask}): "Mask", frozenset({Regions}): "Regions", frozenset({Mask, Regions}): "Area"}
 
@@ -48,7 +49,13 @@ def further(question: str) -> tuple[Tool, ...]:
 
 
 def _words_of(tool: Tool) -> frozenset[str]:
-    return frozenset(_table()["words"].get(tool.family) or tool.name.split("_"))
+    return frozenset(_table()["words"].get(tool.family) or _telling(tool))
+
+
+def _telling(tool: Tool) -> frozenset[str]:
+    """The words of a tool's name that are neither short nor part of the names that every prompt lists."""
+    usual = {word for other in always() for word in other.name.split("_")}
+    return frozenset(word for word in tool.name.split("_") if len(word) >= SHORTEST_WORD) - usual
 
 
 def offered(question: str) -> tuple[Tool, ...]:

@@ -7,18 +7,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
+from swath.agent.eyes import LONGEST_QUESTION, Box, Eyes, looking, window
+from swath.agent.llm import wording
 from swath.agent.llm.bound import Bound
 from swath.agent.llm.client import Client
 from swath.agent.llm.code import Code, declined
 from swath.agent.llm.exchange import Ask
 from swath.agent.llm.given import given
 from swath.agent.llm.local import check_file, is_local, served
+from swath.agent.llm.pictures import LONGEST_SIDE_PX, crop, message_of
 from swath.agent.llm.remembered import manner_of
 from swath.agent.llm.settings import CONFIG, Settings, settings
 from swath.agent.llm.structured import Structured
 from swath.agent.llm.ways import Task, Way
 from swath.agent.planner import Feedback, PlannerOptions, Program, Scene, Usage
 from swath.errors import InputError, ProgramRejected
+from swath.prompts import render
+from swath.raster.reader import Raster
 
 WAYS: Mapping[str, Callable[..., Way]] = {
     "code": Code, "structured": Structured, "tools": partial(Structured, as_call=True), "bound": Bound,
@@ -28,6 +33,7 @@ WAYS: Mapping[str, Callable[..., Way]] = {
 OTHER = {"code": "bound", "structured": "bound", "tools": "bound", "bound": "code"}
 """The unlike way that is tried where a model repeats what does not work."""
 
+LONGEST_JUDGEMENT = 200
 _LINE = re.compile(r"Line \d+")
 
 
@@ -76,9 +82,16 @@ class LlmPlanner:
         self._settings = found or model_settings(options)
         manner = manner_of(self._settings)
         self._small = manner.profile == "small"
-        self._usual = way or manner.way
+        if options.look and not manner.vision:
+            raise InputError(
+                f"{self._settings.model} is not known to take pictures, which --look needs. "
+                "Next: run swath llm check, or set vision = true under [llm]."
+            )
+        self._look = options.look
+        self._usual = way or ("code" if self._look else manner.way)
         self._way = self._usual
         self._rejected: list[Feedback] = []
+        self.eyes: Eyes | None = self._see if self._look else None
         self._prompts: dict[str, str] = {}
         self._client: Client | None = None
 
@@ -101,7 +114,7 @@ class LlmPlanner:
             ModelError: the model cannot be asked.
             BudgetExceeded: the question has used up what it may cost.
         """
-        task = Task(given(question, scene.classes), scene, feedback)
+        task = Task(given(question, scene.classes), scene, feedback, looking(self._see) if self._look else {})
         self._take(feedback)
         way = self._way
         try:
@@ -137,6 +150,18 @@ class LlmPlanner:
         program = way.program(received.text, task)
         _check_amounts(program.source, task)
         return replace(program, source=program.source.rstrip() + "\n")
+
+    def _see(self, raster: Raster, question: str, box: Box) -> str:
+        """Ask the model about a part of the image.
+
+        Raises:
+            ModelError: it cannot be asked.
+        """
+        prompt = render("look.md", question=wording.quoted(question, LONGEST_QUESTION))
+        self._prompts |= {prompt.name: prompt.version}
+        message = message_of(prompt.text, crop(raster, *window(box, raster.shape), LONGEST_SIDE_PX))
+        received = self._opened().ask(Ask((message,), None, LONGEST_JUDGEMENT, "look"))
+        return wording.quoted((received.text or received.refusal).strip(), LONGEST_JUDGEMENT)
 
     def _opened(self) -> Client:
         if self._client is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -24,10 +24,12 @@ class Manner:
     Attributes:
         way: "code", "structured", "tools" or "bound".
         profile: "full" or "small".
+        vision: whether it may be sent pictures.
     """
 
     way: Way
     profile: Profile
+    vision: bool = False
 
 
 UNKNOWN = Manner("code", "full")
@@ -47,7 +49,7 @@ def manner_of(settings: Settings, environ: Mapping[str, str] = os.environ) -> Ma
     found = _read(environ).get(_key(settings)) or (LOCAL if local else UNKNOWN)
     way = found.way if settings.way == "auto" else settings.way
     profile = found.profile if settings.profile == "auto" else settings.profile
-    return Manner(way, profile)
+    return Manner(way, profile, settings.vision or found.vision)
 
 
 def remember(settings: Settings, manner: Manner, environ: Mapping[str, str] = os.environ) -> Path:
@@ -57,8 +59,7 @@ def remember(settings: Settings, manner: Manner, environ: Mapping[str, str] = os
         InputError: the folder cannot be written.
     """
     path = cache_folder(environ) / FILE
-    known = {key: {"way": found.way, "profile": found.profile} for key, found in _read(environ).items()}
-    known[_key(settings)] = {"way": manner.way, "profile": manner.profile}
+    known = {key: asdict(found) for key, found in {**_read(environ), _key(settings): manner}.items()}
     partial = path.with_name(f".{FILE}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +80,9 @@ def _read(environ: Mapping[str, str]) -> dict[str, Manner]:
     """What is known; a file that cannot be read is as good as none, since a check writes it anew."""
     try:
         table: Any = json.loads((cache_folder(environ) / FILE).read_text(encoding="utf-8"))
-        found = {str(key): Manner(item["way"], item["profile"]) for key, item in table.items()}
+        found = {
+            str(key): Manner(item["way"], item["profile"], item.get("vision") is True) for key, item in table.items()
+        }
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
     known = (get_args(Way), get_args(Profile))

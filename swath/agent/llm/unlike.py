@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from swath.agent.eyes import Eyes
 from swath.agent.llm.planner import OTHER, LlmPlanner, model_settings
 from swath.agent.planner import Feedback, Planner, PlannerOptions, Program, Scene, Usage
-from swath.agent.planners import GRAMMAR, open_planner, usage_of
+from swath.agent.planners import GRAMMAR, eyes_of, open_planner, usage_of
 from swath.errors import Refused
 
 
@@ -40,6 +41,11 @@ class Agreeing:
         program = self._first.plan(question, scene, feedback)
         self.name = self._first.name
         return program
+
+    @property
+    def eyes(self) -> Eyes | None:
+        """Those of the planner that wrote the program."""
+        return eyes_of(self._first)
 
     def rival(self) -> Planner:
         """A planner of another kind than the one that wrote the program."""
@@ -82,3 +88,8 @@ class _Unlike:
 
     def usage(self) -> Usage | None:
         return None if self._by_grammar else self._model.usage()
+
+    @property
+    def eyes(self) -> Eyes | None:
+        """Those of the model, where that wrote the program."""
+        return None if self._by_grammar else self._model.eyes

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from swath.agent.llm.exchange import Shape
 from swath.agent.llm.given import Given
 from swath.agent.planner import Feedback, Program, Scene
 from swath.prompts import Prompt
+from swath.tools.registry import Tool
 
 
 @dataclass(frozen=True)
@@ -19,11 +21,13 @@ class Task:
         given: the question and what is certain about it.
         scene: what is known of the image.
         feedback: the last draft that did not work, None at first.
+        further: tools that this question has beside the registered ones; told of by the way `code` alone.
     """
 
     given: Given
     scene: Scene
     feedback: Feedback | None = None
+    further: Mapping[str, Tool] = field(default_factory=dict)
 
 
 class Way(Protocol):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import random
+import tomllib
+from pathlib import Path
 
 import pytest
 from gbnf_grammars import Gbnf
 from llm_scenes import CLASSES, painted_site, replied, task
 
+import swath.prompts
 from swath.agent.checker import check, depends_on_measurement
 from swath.agent.execution import surface
 from swath.agent.llm.bound import Bound
@@ -17,6 +20,7 @@ from swath.agent.llm.expression import operations
 from swath.errors import PlanError, ProgramRejected, Refused
 from swath.tools.site import Site
 
+FAMILIES = Path(swath.prompts.__file__).with_name("families.toml")
 QUESTIONS = (
     "How many buildings are there?",
     "How many buildings larger than 0.1 ha are within 50 m of water but further than 0.2 km from a road?",
@@ -131,7 +135,9 @@ def test_what_is_no_expression_comes_back_with_why(text: str, why: str) -> None:
 
 
 def test_every_operation_is_in_the_grammar_of_a_question_with_all_quantities() -> None:
-    question = "Buildings over 1 ha, 20 px, 30 m, 18%: the 2 largest, tallest, widest, on slopes, next to small, top?"
+    families = {operation.tool.family: operation.tool.name for operation in operations().values()}
+    named = " ".join(_words_of_family(family, name) for family, name in families.items())
+    question = f"Buildings over 1 ha, 20 px, 30 m, 18%: the 2 largest? {named}"
     rules = str(grammar_of(question).rules)
     needs_degrees = ["slope_mask"]  # which no quantity of a question has
     assert [name for name in operations() if f"{name}(" not in rules] == needs_degrees
@@ -145,3 +151,8 @@ def test_compound_values_are_answered_in_the_asked_unit(site: Site) -> None:
     )
     assert more.unit == "ha"
     assert more.value == pytest.approx(plain.value / 1e4, rel=1e-12)
+
+
+def _words_of_family(family: str, name: str) -> str:
+    words = tomllib.loads(FAMILIES.read_text(encoding="utf-8"))["words"]
+    return words.get(family, name.split("_"))[0]

@@ -93,7 +93,7 @@ def checked(abilities: frozenset[str] | tuple[str, ...], **options: Any) -> tupl
         report = json.loads(result.stdout)
         if report["manner"]:
             known = manner_of(Settings("tiny", base_url=server.base_url))
-            assert report["manner"] == {"way": known.way, "profile": known.profile}
+            assert report["manner"] == {"way": known.way, "profile": known.profile, "vision": known.vision}
     return report, result.return_value
 
 
@@ -107,7 +107,7 @@ def test_a_model_that_can_do_everything_is_asked_for_code() -> None:
         "answers", "JSON schema", "tool calls", "GBNF grammar", "vision", "the way code", "the way structured",
         "the way tools", "the way bound",
     }  # fmt: skip
-    assert (report["manner"], status) == ({"way": "code", "profile": "full"}, 0)
+    assert (report["manner"], status) == ({"way": "code", "profile": "full", "vision": True}, 0)
 
 
 @pytest.mark.parametrize("refuses", [False, True])
@@ -124,14 +124,14 @@ def test_the_way_is_one_that_the_server_can_hold_a_model_to(
     abilities: tuple[str, ...], manner: tuple[str, str], refuses: bool
 ) -> None:
     report, _ = checked(abilities, refuses=refuses)
-    assert tuple(report["manner"].values()) == manner
+    assert tuple(report["manner"].values()) == (*manner, "vision" in abilities)
     names = {"grammar": "GBNF grammar", "schema": "JSON schema", "tools": "tool calls", "vision": "vision"}
     assert works(report) & set(names.values()) == {names[name] for name in abilities if name in names}
 
 
 def test_a_short_conversation_asks_for_the_small_prompt() -> None:
     report, _ = checked(EVERYTHING, tokens=4_096)
-    assert report["manner"] == {"way": "bound", "profile": "small"}
+    assert report["manner"] == {"way": "bound", "profile": "small", "vision": True}
 
 
 def test_a_model_that_does_not_answer_is_said_so() -> None:
