@@ -21,8 +21,9 @@ Colour = Literal["black", "white", "grey", "red", "orange", "yellow", "green", "
 TERMS: tuple[Colour, ...] = get_args(Colour)
 
 ACHROMATIC = TERMS[:3]
-NEUTRAL = 0.01
-"""Chroma in OKLab up to which a colour is neutral: about half a step of Munsell chroma, the bound of ISCC-NBS."""
+NEUTRAL = 0.02
+"""Chroma in OKLab up to which a colour is neutral. The greys of ISCC-NBS reach 0.015 to 0.026, its other colours begin
+at 0.019; without it the grey between two centroids comes out as the pale colour beside it."""
 
 UNNAMED = 255
 """Stands for a pixel without a colour among indices into `TERMS`."""

@@ -59,6 +59,11 @@ def test_every_grey_is_without_colour() -> None:
     assert order == sorted(order)
 
 
+def test_bluish_and_brownish_concrete_is_grey() -> None:
+    """Ground of real images: desert, asphalt and roofs that are a little off neutral."""
+    assert named(["c8c7d2", "bebdc9", "a0a096", "968c82"]) == ["grey"] * 4
+
+
 def test_each_named_colour_has_its_own_term() -> None:
     """On screens to the letter; of surfaces after their light was changed, which moves a few over an edge."""
     screens = named_colours()["survey"]
@@ -67,7 +72,8 @@ def test_each_named_colour_has_its_own_term() -> None:
     surfaces = named_colours()["iscc_nbs"]
     found = names_of(np.array(list(surfaces.values()), dtype=np.uint8))
     same = sum(TERMS[index] == term_of(name) for index, name in zip(found, surfaces, strict=True))
-    assert same >= 0.9 * len(surfaces) == 234
+    assert len(surfaces) == 260
+    assert same >= 250
 
 
 def test_names_are_those_of_the_nearest_by_brute_force() -> None:
