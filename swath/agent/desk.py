@@ -167,7 +167,7 @@ class Desk:
 
     def scene(self) -> Scene:
         """What the planner may know."""
-        raster, backend = self.raster or self.opened().raster, self.opened().backend
+        raster, backend, heights = self.raster or self.opened().raster, self.opened().backend, self.opened().heights
         ground = raster.grid.ground
         return Scene(
             classes=backend.classes(),
@@ -178,6 +178,7 @@ class Desk:
             bands=tuple(band.role for band in raster.bands if band.role),
             segmenter=backend.name,
             earlier=self.earlier,
+            heights=() if heights is None else tuple(heights.rasters),
         )
 
     def opened(self) -> Site:

@@ -78,6 +78,7 @@ def _case(name: str, row: Row, folder: Path) -> Case:
         type=category,
         metrics=("judge",) if free else ("geo3dvqa:official", "geo3dvqa:sane"),
         unit="m" if category == "height_average" else None,
+        options=_heights(image),
         extras=_extras(row, image, "free" if free else GROUPS.get(category, "svf_inference")),
     )
 
@@ -90,8 +91,13 @@ def _extras(row: Row, image: Path, group: str) -> dict[str, Any]:
         raise row.fault("choices", "is no list of texts")
     if choices:
         extras["choices"] = choices
+    heights = {key: str(path) for key, path in _heights(image).items()}
+    return extras | ({"height": heights} if heights else {})
+
+
+def _heights(image: Path) -> dict[str, Path]:
     dsm = image.with_name(_RGB.sub("_dem.tif", image.name))
-    return extras | ({"height": {"dsm": str(dsm)}} if dsm != image and dsm.is_file() else {})
+    return {"dsm": dsm} if dsm != image and dsm.is_file() else {}
 
 
 def _image(row: Row, folder: Path) -> Path:

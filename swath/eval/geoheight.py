@@ -54,16 +54,19 @@ def _case(name: str, row: Row, folder: Path) -> Case:
         question=row.text("question"),
         type=row.text("task"),
         tier=_one_of(row, "level", LEVELS),
-        options={"gsd_m": gsd} if gsd else {},
+        options=_heights(row, folder) | ({"gsd_m": gsd} if gsd else {}),
         exact={key: row.present(key, folder) for key in ("labels", "legend") if row.values.get(key) is not None},
         extras=_extras(row, folder, kind) | ({"gsd_m": gsd} if gsd else {}),
         **values,
     )
 
 
+def _heights(row: Row, folder: Path) -> dict[str, Any]:
+    return {key: row.present(key, folder) for key in HEIGHTS if row.values.get(key) is not None}
+
+
 def _extras(row: Row, folder: Path, kind: str) -> dict[str, Any]:
-    # Not among the options: `swath.ask` takes no height rasters yet and would stop where it should refuse.
-    heights = {key: str(row.present(key, folder)) for key in HEIGHTS if row.values.get(key) is not None}
+    heights = {key: str(path) for key, path in _heights(row, folder).items()}
     extras: dict[str, Any] = {"answer": kind, "split": row.text("split", "base"), "height": heights}
     if row.values.get("object") is not None:
         extras["object"] = extras["class"] = _one_of(row, "object", OBJECTS)

@@ -38,17 +38,19 @@ class Prediction:
 
     @classmethod
     def of_answer(cls, answer: Answer) -> Prediction:
-        """A live answer."""
+        """A live answer; of one that is a mask, the file that holds it."""
+        value = answer.answer if answer.mask is None else answer.mask.path
         low_high = None if answer.interval is None else (answer.interval.low, answer.interval.high)
-        return cls(answer.status, answer.answer, answer.unit, low_high, answer.reason)
+        return cls(answer.status, value, answer.unit, low_high, answer.reason)
 
     @classmethod
     def of_run(cls, run: Run) -> Prediction:
-        """The answer of a saved run."""
-        said = run.answer
+        """The answer of a saved run; of one that is a mask, the file that holds it."""
+        said, mask = run.answer, run.answer.get("mask")
+        value = said.get("answer") if mask is None else str(run.folder / mask["path"])
         interval = said.get("interval")
         low_high = None if interval is None else (interval["low"], interval["high"])
-        return cls(said["status"], said.get("answer"), said.get("unit"), low_high, said.get("reason"))
+        return cls(said["status"], value, said.get("unit"), low_high, said.get("reason"))
 
     @classmethod
     def of_text(cls, text: str) -> Prediction:

@@ -14,6 +14,7 @@ from swath.eval.cases import Case, open_benchmark
 from swath.eval.scores import Prediction, open_metric, score
 from swath.raster.reader import open_raster
 from swath.testing.benchmarks.geoheight import GROUND_M, LOW_M, TALL_M, TREE_M, write_geoheight
+from swath.trace.reading import load_run
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def test_lines_are_cases(cases: dict[str, Case], folder: Path) -> None:
     tallest = cases["H3"]
     assert (tallest.truth, tallest.unit, tallest.tolerance_rel, tallest.type) == (20, "m", 0.2, "object height")
     assert tallest.image == folder / "image.tif"
-    assert tallest.options == {"gsd_m": 0.5}
+    assert tallest.options == {"gsd_m": 0.5} | {name: folder / f"{name}.tif" for name in ("dsm", "dtm", "ndsm")}
     assert tallest.exact == {"labels": folder / "labels.tif", "legend": folder / "legend.json"}
     assert tallest.extras == {
         "answer": "number", "split": "base", "object": "building", "class": "building", "gsd_m": 0.5,
@@ -95,10 +96,25 @@ def test_masks_apart_by_object(cases: dict[str, Case]) -> None:
     assert total["cIoU"] == (50 + 36) / (100 + 72)
 
 
-def test_heights_are_refused_until_they_can_be_given(cases: dict[str, Case], tmp_path: Path) -> None:
-    for case in cases.values():
-        answer = swath.ask(case.image, case.question, out=tmp_path, keep="light", **case.options, **case.exact)
-        assert answer.status == "refused", case.question
+PROGRAMS = {
+    "H1": 'reply(elevation_m(row_px=20, column_px=20, surface="dtm"), kind="quantity", unit="m")',
+    "H3": 'reply(height_statistic_m(tallest(components(segment("building")))), kind="quantity", unit="m")',
+    "H5": 'b = components(segment("building"))\nreply(mask_of(with_height(b, larger_than_m=10)), kind="mask")',
+    "H6": 'reply(segment("tree"), kind="mask")',
+    "H7": 'reply("yes" if flat_share_percent() == 100 else "no", kind="category")',
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_heights_and_masks_are_measured_from_what_a_case_gives(
+    cases: dict[str, Case], tmp_path: Path, name: str
+) -> None:
+    case = cases[name]
+    given = {**case.options, **case.exact}
+    answer = swath.ask(case.image, case.question, program=PROGRAMS[name], out=tmp_path, keep="light", **given)
+    for said in (Prediction.of_answer(answer), Prediction.of_run(load_run(Path(str(answer.run))))):
+        assert score(case, said).value == 1
+        assert score(case, said).verdict == "right"
 
 
 LINE = {"id": 1, "level": "pixel", "task": "elevation", "question": "How high?", "type": "number", "unit": "m",
