@@ -27,6 +27,10 @@ def shown(value):
     return str(round(value)) if value >= 100 else f"{value:.3g}"
 
 
+def extent(area):
+    return f"{shown(area)} m2" if area < 10000 else f"{shown(area / 10000)} ha"
+
+
 def joined(words):
     return " and ".join(words) if len(words) < 3 else ", ".join(words[:-1]) + " and " + words[-1]
 """
@@ -76,7 +80,7 @@ if present:
         size += f", and is mostly {dominant_colour(biggest)}"
     size += "."
 """
-_AREA_M2 = "{shown(area_m2(biggest))} m2"
+_AREA_M2 = "{extent(area_m2(biggest))}"
 _AREA_PX = "{area_px(biggest)} pixels"
 _LAYOUT = """
 words = {"in rows": "in rows", "clustered": "in clusters", "regular": "evenly spaced", "random": "scattered"}
