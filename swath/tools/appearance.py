@@ -13,7 +13,7 @@ from swath.tools.registry import tool
 from swath.tools.runs import row_blocks
 from swath.tools.site import Site
 
-CounterArray = NDArray[np.int64]
+IntArray = NDArray[np.int64]
 TRUE_COLOUR = ("red", "green", "blue")
 
 
@@ -120,7 +120,7 @@ def has_true_colour(site: Site) -> bool:
     return _why_no_colour(site.raster) is None
 
 
-def _counts(site: Site, of: Mask | Regions) -> CounterArray:
+def _counts(site: Site, of: Mask | Regions) -> IntArray:
     """(11,) pixels of each term.
 
     Raises:
@@ -134,7 +134,7 @@ def _counts(site: Site, of: Mask | Regions) -> CounterArray:
     return counts
 
 
-def _dominant(site: Site, regions: Regions) -> CounterArray:
+def _dominant(site: Site, regions: Regions) -> IntArray:
     """(n,) index of the term that most pixels of each region have."""
     window = _window(site.mask_of(regions).pixels)
     named, width = _named(site, window), regions.grid.shape[1]

@@ -12,6 +12,9 @@ from measured_sites import call, disc, planar
 
 from swath.errors import Refused
 from swath.raster.grid import Grid
+from swath.raster.reader import open_raster
+from swath.raster.write import write_array
+from swath.testing.segment import PaintedBackend
 from swath.tools.colours import TERMS, names_of
 from swath.tools.site import Site
 
@@ -96,10 +99,6 @@ def test_what_is_not_there_has_no_colour(tmp_path: Path) -> None:
 def test_void_pixels_have_no_colour(tmp_path: Path) -> None:
     rgb = np.zeros((*SHAPE, 3), dtype=np.uint8)
     rgb[:, :40] = PAINT["red"]
-    from swath.raster.reader import open_raster
-    from swath.raster.write import write_array
-    from swath.testing.segment import PaintedBackend
-
     write_array(tmp_path / "v.tif", rgb.transpose(2, 0, 1), planar("square", SHAPE), nodata=0)
     raster = open_raster(tmp_path / "v.tif", bands={"red": 1, "green": 2, "blue": 3})
     site = Site(raster, PaintedBackend(SHAPE, {}), np.ones(SHAPE, dtype=bool))

@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from swath.errors import Refused
 from swath.raster.grid import Grid
-from swath.tools.distribution import clark_evans, rayleigh
+from swath.tools.distribution import Z_95, clark_evans, rayleigh
 from swath.tools.site import Site
 
 SHAPE = (300, 400)
@@ -148,6 +148,4 @@ def test_objects_at_one_place_are_as_near_as_can_be() -> None:
 
 
 def test_the_level_is_that_of_95_percent() -> None:
-    from swath.tools.distribution import Z_95
-
     assert pytest.approx(norm.ppf(0.975), abs=1e-6) == Z_95
