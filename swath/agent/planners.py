@@ -13,6 +13,8 @@ from swath.raster.reader import Raster
 
 GROUP = "swath.planners"
 AUTO = "auto"
+OPTIONAL = ("openai", "httpx2")
+"""Packages of the extra `llm`."""
 GRAMMAR, MODEL = "offline", "llm"
 
 
@@ -37,15 +39,18 @@ def open_planner(name: str, options: PlannerOptions | None = None) -> Planner:
         InputError: no planner has this name, the message lists those that there are; or it cannot be set up.
     """
     options = options or PlannerOptions()
-    if options.agree:
-        from swath.agent.llm.unlike import Agreeing
-
-        return Agreeing(name, options)
-    if name == AUTO:
-        return Auto(options)
-    if name not in _entries():
+    if name != AUTO and name not in _entries():
         raise InputError(f'There is no planner "{name}". Next: choose one of {", ".join((AUTO, *planner_names()))}.')
-    planner: Planner = _entries()[name].load()(options)
+    try:
+        if options.agree:
+            from swath.agent.llm.unlike import Agreeing
+
+            return Agreeing(name, options)
+        planner: Planner = Auto(options) if name == AUTO else _entries()[name].load()(options)
+    except ModuleNotFoundError as error:
+        if error.name not in OPTIONAL:
+            raise
+        raise InputError(f"Language models need the package {error.name}. Next: pip install 'swath[llm]'.") from None
     return planner
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,3 +78,24 @@ def test_prices_are_looked_up_by_model_whatever_its_date() -> None:
 
 def test_a_host_is_named_without_its_password() -> None:
     assert Settings("m", base_url="https://me:secret@host:8443/v1?token=1").host == "host:8443"
+
+
+@pytest.mark.parametrize("options", ['"llm", PlannerOptions("m")', '"auto", PlannerOptions("m", agree=True)'])
+def test_without_the_extra_one_sentence_says_so_and_the_rest_works(options: str) -> None:
+    code = f"""
+import sys
+sys.modules["openai"] = None
+import swath
+from swath.agent.planner import PlannerOptions
+from swath.agent.planners import open_planner
+from swath.errors import InputError
+print(open_planner("auto").name)
+try:
+    open_planner({options})
+except InputError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "offline", "Language models need the package openai. Next: pip install 'swath[llm]'.",
+    ]  # fmt: skip
