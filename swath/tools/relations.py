@@ -81,7 +81,7 @@ def on_side(site: Site, regions: Regions, target: Mask | Regions, *, side: Side)
     found = np.zeros(len(regions), dtype=bool)
     for centre, edge in zip(centres, edges, strict=True):
         away = np.abs(on_plane(points - centre, regions.grid))
-        found |= (sign * (points[:, axis] - edge) > 0) & (away[:, axis] >= away[:, 1 - axis])
+        found |= (sign * (points[:, axis] - edge) > 0) & (away[:, axis] * SLACK >= away[:, 1 - axis])
     return regions.take(found, f"{regions.name} {_of(side)} {target.name}")
 
 
