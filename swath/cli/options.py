@@ -62,7 +62,7 @@ def read_layers(context: click.Context, parameter: click.Parameter, texts: tuple
 
 
 SOURCE_OPTIONS = (
-    click.option("--labels", type=FILE, help="Class raster or vector file that says what is where."),
+    click.option("--labels", type=FILE, help="Class raster, vector file or annotations that say what is where."),
     click.option("--legend", type=FILE, help="JSON object of label value to class name."),
     click.option("--label-class", metavar="NAME", help="Class of a vector file without a class column."),
     click.option("--layer", "layers", multiple=True, callback=read_layers, metavar="NAME=FILE", help="One more class."),
