@@ -18,7 +18,7 @@ SAMPLES = {
     "QPCT": ["30%", "a third", "half"], "NUM": ["3", "five"], "NTH": ["second", "3rd"],
     "PART": ["northern half", "top left quarter"], "AUNIT": ["hectares", "square metres"], "LUNIT": ["metres"],
     "PUNIT": ["kW"], "PXUNIT": ["pixels"], "QPOW": ["30 kW"], "QIRR": ["900 W/m2"], "TIMESNUM": ["twice", "3 times"],
-    "COMMA": [","],
+    "COMMA": [","], "STOP": ["."],
 }  # fmt: skip
 INTERNAL = {"PLUSDE", "MOINSDE", "ZWHATIS", "NOISE", "BYAREA", "BYNUMBER", "ATSIGN", "ASIDE"}
 """Terminals of the lexicons that are turned into others, or taken off, before the parse."""

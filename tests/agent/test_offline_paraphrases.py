@@ -19,6 +19,7 @@ LEAST_SAME = 0.70
 """A refusal is not wrong, but a planner that refuses everything is of no use."""
 SAME_OTHERWISE = frozenset(
     {
+        "is there anything green within 5 m of the water? .5m per pixel",
         "What is the shortest gap between forest and the closest building, in feet? 0.5m gsd",
         "how many houses are on the top half of the picture",
         "how many houses are on the left side of the picture (left half)",

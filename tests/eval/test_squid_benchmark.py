@@ -21,10 +21,6 @@ from swath.eval.squid.files import read_rows
 from swath.eval.squid.wording import TYPES
 from swath.testing.benchmarks.squid import FakeSquid, Layout, write_squid
 
-KNOWN_MISSES = {"SQuID_0031"}
-"""Known to be wrong: the offline planner takes "both water bodies and solar panels" for either of them."""
-
-
 ONE_END = ", where the other end of the range is given"
 
 
@@ -320,4 +316,4 @@ def test_with_exact_masks_the_offline_planner_answers_every_type(
         headline = scores(case, Prediction.of_answer(answer))[0]
         if headline.verdict != "right":
             wrong[case.id] = f"{case.type}: {headline.verdict}, {headline.why}"
-    assert wrong.keys() == KNOWN_MISSES, wrong
+    assert wrong == {}

@@ -11,7 +11,7 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline.asks import Bare, ChoiceAsked, Dominant, Parsed, RankAsked, SideAsked
 from swath.agent.offline.changes import ChangeReader
 from swath.agent.offline.measures import Others, operands_in
-from swath.agent.offline.things import has, piece, things, values
+from swath.agent.offline.things import THEY, has, piece, steps, things, values
 from swath.agent.offline.unsettled import Unsettled
 
 
@@ -19,7 +19,7 @@ class AnswerReader(ChangeReader):
     """Choices, lists, and the question as a whole."""
 
     def start(self, children: list[Any]) -> Parsed:
-        leads, core, tails = children
+        leads, core, _, tails = children
         return Parsed(leads, core, tails)
 
     def _all(self, children: list[Any]) -> tuple[Any, ...]:
@@ -72,6 +72,9 @@ class AnswerReader(ChangeReader):
 
     def bare(self, children: list[Any]) -> Bare:
         return Bare(things(children)[0])
+
+    def bare_where(self, children: list[Any]) -> Bare:
+        return Bare(THEY.having(*steps(children)))
 
     def closer(self, children: list[Any]) -> ChoiceAsked:
         """Which of several things is nearest to one target: the target last."""

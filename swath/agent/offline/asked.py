@@ -39,12 +39,30 @@ class Asked:
 def asides_taken_off(pieces: Sequence[Piece], text: str) -> Asked:
     """Take a preamble, a stated ground pixel size and an asked unit off the pieces, and mend what is left."""
     pieces, told = without_preamble(pieces, text)
+    pieces = _first_sentence_closed(pieces)
     rest, by = _without_way_of_counting(_sides(pieces))
     rest, gsd_m, notes = without_gsd(rest)
     rest = _whole_amounts(_split_words(rest))
     rest, unit = _without_unit(_pixels_named(rest))
     rest = _without_image(_listed(rest))
     return Asked(tuple(rest), gsd_m, unit, (*told, *notes), by)
+
+
+def _first_sentence_closed(pieces: Sequence[Piece]) -> list[Piece]:
+    """The end of a sentence that begins with "find" as a piece of its own; no "and" after it or at the beginning."""
+    found = list(pieces)
+    if found and found[0].kind in _AND_FIRST:
+        found = found[1:]
+    if not found or found[0].kind != "TAKE":
+        return found
+    at = next((at for at, piece in enumerate(found) if at and set(".;?!") & set(piece.mark)), None)
+    if at is None:
+        return found
+    rest = found[at + 1 :] if found[at].kind in _AND_FIRST else found[at:]
+    return [*found[:at], Piece("STOP", None, ".", found[at].start, found[at].start), *rest]
+
+
+_AND_FIRST = ("AND", "THEN")
 
 
 def _without_way_of_counting(pieces: list[Piece]) -> tuple[list[Piece], str | None]:
@@ -205,7 +223,8 @@ def _asked_at(pieces: list[Piece], at: int) -> tuple[int, int, str] | None:
             return at, at + 1, piece.value.key
     asks_area = any(other.kind in ("HOWMUCH", "AREA", "HOWMANY") for other in pieces[:at])
     wholes = ("CLASS", "THEY", "LARGEST") if asks_area else ("CLASS", "THEY", "LARGEST", "IMAGE")
-    of_something = not last and pieces[at + 1].kind in wholes
+    after = [piece.kind for piece in pieces[at + 1 :] if piece.kind not in ("ALL", "TOTAL")]
+    of_something = bool(after) and after[0] in wholes
     if piece.kind == "PERCENT" and before in ("IN", "AS") and not of_something:
         return at - 1, at + 1, "percent"
     if piece.kind == "PERCENT" and last and any(other.kind in ("PERCENT", "HOWMUCH", "AREA") for other in pieces[:at]):

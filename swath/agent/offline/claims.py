@@ -22,7 +22,8 @@ class ClaimReader(NumberReader):
     """Yes or no."""
 
     def exists(self, children: list[Any]) -> m.Exists:
-        return m.Exists(things(children)[0].having(*steps(children)))
+        places = (m.InPart(part) for part in values(children, "PART"))
+        return m.Exists(things(children)[0].having(*steps(children), *places))
 
     def exists_there(self, children: list[Any]) -> m.Exists:
         return self.exists(children)
@@ -51,9 +52,12 @@ class ClaimReader(NumberReader):
     def absent_all(self, children: list[Any]) -> m.AllOf:
         return m.AllOf(tuple(m.Denied(claim) for claim in _claims(children)))
 
-    def for_all(self, children: list[Any]) -> m.Compared:
+    def for_all(self, children: list[Any]) -> m.Compared | WhereAsked:
         thing = things(children)[0]
-        kept = thing.having(*steps(children))
+        conditions = steps(children)
+        kept = thing.having(*conditions)
+        if not thing.objects and all(isinstance(step, m.Size) for step in conditions):
+            return WhereAsked(thing, conditions)
         if thing.countable or all(word.single for word in thing.classes):
             return m.Compared(m.Count(kept), "==", m.Count(thing))
         return m.Compared(m.Area(kept, in_pixels=True), "==", m.Area(thing, in_pixels=True))

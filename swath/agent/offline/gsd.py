@@ -28,6 +28,7 @@ _LINKS = (
 _SHARED_OUT = ("PER", "OR", "TO", "FOR", "AT", "BY")
 _BEFORE = (
     "AT", "WITH", "ASSUMING", "FOR", "IN", "FROM", "IMAGE", "AND", "BE", "SIZED", "ONLY", "ALL", "TAKE", "COMMA", "PER",
+    "PREMISE",
 )  # fmt: skip
 _AFTER = ("IMAGE", "WIDTH", "RESOLUTION", "BIGGISH")
 _IMAGERY = ("imagery", "image", "images", "data", "orthophoto", "ortho", "raster", "map")

@@ -17,7 +17,7 @@ _COMMON = {
     ),
     "es": (
         "de porcentaje superficie numero distancia el la los las del es son que cual cuanto cuanta cuantos cuantas hay "
-        "en una un con mas menos cubierto esta"
+        "en una un con mas menos cubierto esta y o entre"
     ),
 }
 _WORDS_OF = {language: frozenset(words.split()) for language, words in _COMMON.items()}

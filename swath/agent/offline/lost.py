@@ -45,12 +45,13 @@ def first_lost(pieces: Sequence[Piece], question: m.Question) -> int | None:
     """The first piece of a question that its meaning does not hold; None if all are there."""
     parts = list(parts_in(question.answer))
     held = _values(parts)
+    amounts = {(part.value, part.unit) for part in parts if isinstance(part, m.Amount)}
     kinds = {type(part) for part in parts}
     for at, piece in enumerate(pieces):
         if piece.kind == "CLASS":
             lost = not set(piece.value.names) <= held
         elif piece.kind in _CARRIERS:
-            lost = not held & _forms(piece)
+            lost = not _held(piece, held, amounts)
         elif piece.kind in _MEANT_BY and not (piece.kind == "HOWMANY" and _of_a_unit(pieces, at)):
             lost = not any(kind in kinds for kind in _MEANT_BY[piece.kind])
         else:
@@ -58,6 +59,13 @@ def first_lost(pieces: Sequence[Piece], question: m.Question) -> int | None:
         if lost:
             return at
     return None
+
+
+def _held(piece: Piece, held: set[Any], amounts: set[tuple[Decimal, str]]) -> bool:
+    """Whether a value is there; an amount in its own unit, so that "25 m" is not taken for that of "25 m2"."""
+    if piece.kind in ("QAREA", "QLEN", "QPX"):
+        return (piece.value.value, piece.value.unit) in amounts
+    return bool(held & _forms(piece))
 
 
 def _values(parts: Sequence[Any]) -> set[Any]:

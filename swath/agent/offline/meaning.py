@@ -90,6 +90,11 @@ class Overlapping:
 
 
 @dataclass(frozen=True)
+class Whole:
+    """What the steps before it kept are whole objects, of which nothing is cut off when their area is measured."""
+
+
+@dataclass(frozen=True)
 class Dated:
     """What there is at one of two dates, "before" or "after"."""
 
@@ -150,7 +155,7 @@ class Pick:
 
 
 Step: TypeAlias = (
-    "Size | Near | Touching | Overlapping | Inside | InPart | Not | EitherOf | Pick | Dated | Changed | Turned"
+    "Size | Near | Touching | Overlapping | Inside | InPart | Not | EitherOf | Pick | Whole | Dated | Changed | Turned"
 )
 
 
@@ -194,6 +199,12 @@ class Thing:
     def countable(self) -> bool:
         """Whether it was named as separate objects."""
         return self.regions or (bool(self.classes) and all(word.plural for word in self.classes))
+
+    @property
+    def objects(self) -> bool:
+        """Whether it was named as one or several separate objects: "a building", "ponds", "any forest patch"."""
+        named = bool(self.classes) and all(word.plural or word.single for word in self.classes)
+        return (self.regions or named) and not (self.areal or self.inverted)
 
     @property
     def picked(self) -> bool:

@@ -46,7 +46,7 @@ class NumberReader(StepReader):
 
     def area_where(self, children: list[Any]) -> m.Area:
         where = steps(children)
-        if isinstance(where[0], m.Size):
+        if not where or isinstance(where[0], m.Size):
             raise Unsettled("It does not say what to measure: a size alone is a limit.")
         return m.Area(AREA.having(*where))
 
@@ -60,6 +60,13 @@ class NumberReader(StepReader):
         there = steps(children)
         return m.Share(things(children)[0].having(*there), EVERYTHING.having(*there))
 
+    def share_of_class(self, children: list[Any]) -> m.Share:
+        part, whole = things(children)[0], self.base(children)
+        names = [[word.names for word in thing.classes] for thing in (part, whole)]
+        if names[0] != names[1] or part.picked:
+            raise Unsettled("It asks for a percentage of something else; ask for a ratio.")
+        return m.Share(part, whole, by_count=whole.countable)
+
     def share_image(self, children: list[Any]) -> ShareAsked:
         return ShareAsked(things(children)[0], of_image=True)
 
@@ -72,7 +79,7 @@ class NumberReader(StepReader):
 
     def share_of(self, children: list[Any]) -> m.Share:
         whole = things(children)[0]
-        by_count = whole.countable and not whole.areal and not whole.picked
+        by_count = bool(whole.pronoun) or (whole.countable and not whole.areal and not whole.picked)
         return m.Share(whole.having(*steps(children)), whole, by_count)
 
     def share_in(self, children: list[Any]) -> m.Share:

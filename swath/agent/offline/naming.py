@@ -8,7 +8,19 @@ from typing import Any
 
 from swath.agent.offline import asks as a
 from swath.agent.offline import meaning as m
-from swath.agent.offline.things import THEY, Assumption, Context, Filter, Restated, Risk, Span, Vague, Where
+from swath.agent.offline.things import (
+    THEY,
+    Assumption,
+    Context,
+    Filter,
+    Hazard,
+    Panelled,
+    Restated,
+    Risk,
+    Span,
+    Vague,
+    Where,
+)
 from swath.agent.offline.trees import OF_DATES, STEPS, all_things_in, before_pick, parts_in, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
@@ -45,23 +57,52 @@ class Namer:
         subject = next((node.thing for node in reversed(around) if isinstance(node, Context)), None)
         subject = subject or next((node.only for node in around if isinstance(node, Filter) and node.only), None)
         subject = _settled_subject(subject)
+        for node in around:
+            if isinstance(node, Hazard):
+                parsed = replace(parsed, core=self._at_hazard(parsed.core, node.near))
+        if any(isinstance(node, Panelled) for node in around):
+            parsed = replace(parsed, core=rebuilt(parsed.core, self._on_panelled))
         self._first = _settled_subject(next((thing for thing in things_in(parsed.core) if thing.classes), None))
         core = self._named(parsed.core, subject)
         for node in around:
             core = self._surrounded(core, self._named(node, subject))
+        self._check(core)
+        return core
+
+    def _check(self, core: Any) -> None:
+        """Refuse what has no meaning: things without a name or a limit, shores without water."""
         for part in parts_in(core):
             if isinstance(part, m.Count | m.AreaStatistic | m.Density) and _uncountable(part.thing):
                 raise Unsettled("It does not say what is to be counted.")
             if isinstance(part, m.Perimeter) and part.shore:
                 self._check_shore(part.thing)
         for thing in all_things_in(core):
+            if any(isinstance(step, m.Near) and step.target == _bare(thing) for step in thing.steps):
+                raise Unsettled("Nothing is further than 0 m from itself; distances to another class are measured.")
             if not thing.classes and not thing.everything:
                 raise Unsettled("It does not say what is to be measured.")
             if thing.vague == "isolated":
                 self.notes.append('"Isolated" is read as separate; say "further than 50 m from" for far from others.')
             elif thing.vague and not any(isinstance(step, m.Size) for step in thing.steps):
                 raise Unsettled(f'"{thing.vague}" needs a limit, such as "{_LIMITS[thing.vague]} than 100 m2".')
-        return core
+
+    def _at_hazard(self, core: Any, near: m.Near) -> Any:
+        """A risk as the nearness that was said to be meant by it."""
+        water = set(vocabulary.matches("water", self.classes))
+        wet = _names(near.target.classes) <= water
+        found = [part for part in parts_in(core) if isinstance(part, Vague) and part.risk]
+        if not found or any(part.risk != "any" and (part.risk == "fire") == wet for part in found):
+            raise Unsettled("It says what is at risk, but asks for something else.")
+        return rebuilt(core, lambda part: near if isinstance(part, Vague) and part.risk else None)
+
+    def _on_panelled(self, part: Any) -> Any:
+        """The panels of "if all roofs were covered with solar panels" are those roofs."""
+        if not isinstance(part, m.Power):
+            return None
+        panels = set(vocabulary.matches("solar", self.classes))
+        if part.thing.pronoun or (not part.thing.steps and _names(part.thing.classes) <= panels):
+            return replace(part, thing=THEY)
+        raise Unsettled("It is not clear what is to be covered with solar panels.")
 
     # ------------------------------------------------------------------ who is meant
     def _named(self, node: Any, subject: m.Thing | None) -> Any:
@@ -93,6 +134,7 @@ class Namer:
                 subject = subject or replace(self._first, steps=_before_picks(self._first.steps))
             if subject is None:
                 raise Unsettled("It does not say what is to be measured.")
+            subject = _as_objects(subject)
             return replace(subject, steps=(*subject.steps, *self._steps_named(part.steps, subject, subject)))
         return replace(part, steps=self._steps_named(part.steps, replace(part, steps=()), subject))
 
@@ -110,6 +152,8 @@ class Namer:
                 raise Unsettled(f'"{word.word}" has no shore; ask for its perimeter.')
 
     def _at_risk(self, kind: str) -> m.Thing:
+        if kind not in _RISKS:
+            raise Unsettled("It does not say what the risk is: say that of flood or of fire.")
         return self._of_concept(*_RISKS[kind])
 
     def _of_concept(self, *words: str) -> m.Thing:
@@ -210,11 +254,24 @@ def _check_span(core: Any, span: Span) -> None:
         raise Unsettled("It names dates, but not what is to be compared between them.")
 
 
+def _bare(thing: m.Thing) -> m.Thing:
+    """All of a class, as a target would name it."""
+    return replace(thing, steps=(), regions=True)
+
+
 def _settled_subject(thing: m.Thing | None) -> m.Thing | None:
     """A thing that others may stand for; without its steps where these point elsewhere themselves."""
     if thing is None or not any(part.pronoun for part in all_things_in(thing.steps)):
         return thing
     return replace(thing, steps=())
+
+
+def _as_objects(subject: m.Thing) -> m.Thing:
+    """What was found by a distance or a place, where it was named as objects: these are meant whole from then on."""
+    narrowed = any(not isinstance(step, m.Size) for step in subject.steps)
+    if not (narrowed and subject.objects) or subject.steps[-1] == m.Whole():
+        return subject
+    return subject.having(m.Whole())
 
 
 def _uncountable(thing: m.Thing) -> bool:

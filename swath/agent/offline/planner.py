@@ -37,6 +37,8 @@ from swath.segment import vocabulary
 
 LONGEST_QUESTION = 2000
 MOST_PIECES = 60
+MOST_MENDED_CLASSES = 500
+"""Of a longer legend no misspelt names are mended: what they may be meant to be takes minutes to collect."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,8 @@ def _targets(language: str, classes: tuple[str, ...], two_dates: bool) -> typos.
     words = {word for phrase, entry in entries if entry.kind not in _NEVER_MEANT for word in phrase}
     words |= {word for spelling in amounts.unit_by_words() for word in spelling} | amounts.number_words()
     words |= _COMMON_NAMES | parts.part_words(language)
-    for phrase in (*classes, *(word for entry in vocabulary.synonyms().values() for word in entry)):
+    named = (*classes, *(word for entry in vocabulary.synonyms().values() for word in entry))
+    for phrase in named if len(classes) <= MOST_MENDED_CLASSES else ():
         if vocabulary.matches(phrase, classes):
             words |= {form for word in vocabulary.fold(phrase).split() for form in (word, f"{word}s")}
     return typos.Targets(frozenset(words), frozenset(own | {f"{word}s" for word in own}))

@@ -24,10 +24,10 @@ _BINDING_WORDS = (
     "print reply respond pretend forget instead always never must output system instruction instructions"
 )
 _PARDONED_WORDS = "new think good important best would years year people who city value why"
-_KINDS_IN_HEADINGS = "UNKNOWN FOR HOWMANY REGION RISK IMAGE IN AT AND DENSITY THEY AREA RESOLUTION"
+_KINDS_IN_HEADINGS = "UNKNOWN FOR HOWMANY REGION RISK IMAGE IN AT AND DENSITY THEY AREA RESOLUTION HAZARD"
 _KINDS_IN_PREAMBLES = (
     "UNKNOWN FOREIGN CLASS FOR REGION IMAGE IN AT AND OR THEY AREA RISK HAVE DO BE TO FROM WITH REL AS SMALLISH "
-    "BIGGISH TAKE WHICH ASIDE COVER PRESENT GENERATE CLASSNOUN ASSUMING TOTAL ALL INSIDE AROUND NEAR POWER THEN"
+    "BIGGISH TAKE WHICH ASIDE COVER PRESENT GENERATE CLASSNOUN ASSUMING TOTAL ALL INSIDE AROUND NEAR POWER THEN HAZARD"
 )
 _KINDS_THAT_ASK = (
     "HOWMANY HOWMUCH PERCENT WHICH ISTHERE BE DO AREA TOTAL STATISTIC DISTANCE HOWBIG DENSITY POWER PERIMETER SHORE "
@@ -60,7 +60,8 @@ def without_preamble(pieces: Sequence[Piece], text: str) -> tuple[list[Piece], t
 
 def _alone(pieces: Sequence[Piece]) -> list[Piece]:
     alone = [piece for piece in pieces if piece.kind != "ASIDE"]
-    asked_if = alone and alone[0].text.lower() == "if"  # "I want to know if ..."
+    premise = any(piece.kind in ("SPREADS", "HAZARD", "PANELLED") for piece in alone)
+    asked_if = alone and alone[0].text.lower() == "if" and not premise  # "I want to know if ..."
     return alone[1:] if asked_if else alone
 
 

@@ -22,7 +22,8 @@ _USED_NAMES = (
 )
 RESERVED = frozenset(_USED_NAMES.split())
 """Names that a program calls or that its last lines use, so that no class takes them."""
-_REGION_STEPS = (m.Pick, m.Touching, m.Overlapping)
+_REGION_STEPS = (m.Pick, m.Touching, m.Overlapping, m.Whole)
+_CLAIMED_OF_OBJECTS = (m.Near, m.Not, m.EitherOf)
 _PIXEL_STEPS = (m.Near, m.InPart, m.Inside, m.Not, m.EitherOf)
 
 
@@ -137,6 +138,8 @@ class Writer:
         for other in found[1:]:
             regions = self.let(name, f"merge({regions}, {other})")
         for step in thing.steps[count:]:
+            if isinstance(step, m.Whole):
+                continue
             regions = self._region_step(regions, thing, step)
         return regions
 
@@ -307,7 +310,7 @@ class Writer:
     def claim(self, claim: m.Claim) -> str:
         """A claim as an expression that is True or False."""
         if isinstance(claim, m.Exists):
-            extent = self.extent(claim.thing)
+            extent = self.shown(claim.thing)
             return f"count({extent}) > 0" if self._is_regions(extent) else f"area_px({extent}) > 0"
         if isinstance(claim, m.Compared):
             left = self.named(claim.left)
@@ -319,6 +322,10 @@ class Writer:
             return f"not ({self.claim(claim.claim)})"
         word = " and " if isinstance(claim, m.AllOf) else " or "
         return word.join(f"({self.claim(one)})" for one in claim.claims)
+
+    def shown(self, thing: m.Thing) -> str:
+        """What a claim is about, to be shown with its answer: objects where it is about objects."""
+        return self.regions(thing) if _of_objects(thing) else self.extent(thing)
 
     def _is_regions(self, name: str) -> bool:
         expression = next(expression for expression, variable in self._names.items() if variable == name)
@@ -353,6 +360,11 @@ def image_fact(name: str) -> tuple[str, str, str]:
     if name not in IMAGE_FACTS:
         raise Unsettled("What it asks about the image has no such unit. Next: ask for no unit.")
     return IMAGE_FACTS[name]
+
+
+def _of_objects(thing: m.Thing) -> bool:
+    """Whether a claim is about objects that fulfil all of its steps, each as a whole."""
+    return thing.objects and any(isinstance(step, _CLAIMED_OF_OBJECTS) for step in thing.steps)
 
 
 def plain(value: Decimal) -> str:

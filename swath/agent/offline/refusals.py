@@ -9,6 +9,7 @@ from itertools import pairwise
 from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece
 from swath.agent.offline.words import Word, without_accents
 from swath.errors import Refused, UnknownClass
+from swath.segment.protocol import listed_classes
 
 _CHANGE = (
     "It asks about change over time, and the classes of one moment are known. "
@@ -103,7 +104,8 @@ def triggers() -> frozenset[str]:
 def unknown_class(piece: Piece, classes: Sequence[str]) -> UnknownClass:
     """The refusal of a class that the source does not know."""
     return UnknownClass(
-        f'"{piece.text}" is not a class that the source of classes knows on this image; it knows {listed(classes)}. '
+        f'"{piece.text}" is not a class that the source of classes knows on this image; it knows '
+        f"{listed_classes(classes)}. "
         "Next: ask about one of these, or give the class with --layer NAME=FILE."
     )
 
@@ -169,12 +171,10 @@ def _quote(text: str, pieces: Sequence[Piece], at: int, unknown: Sequence[Piece]
 
 def _later_sentence(text: str, piece: Piece) -> str | None:
     """The sentence that holds a piece, where it is not the first: an instruction after a question, for example."""
-    end = 0
-    for sentence in re.findall(r"[^.?!;]*[.?!;]+(?= |$)|[^.?!;]+$", text):
-        start, end = end, end + len(sentence)
-        if start <= piece.start < end:
-            return sentence.strip() if start else None
-    return None
+    ends = [found.end() for found in re.finditer(r"[.?!;]+(?= |$)", text)]
+    start = max((end for end in ends if end <= piece.start), default=0)
+    end = min((end for end in ends if end > piece.start), default=len(text))
+    return text[start:end].strip() if start else None
 
 
 def _short(text: str, most: int = 80) -> str:
@@ -188,8 +188,3 @@ def nearest_question(pieces: Sequence[Piece], classes: Sequence[str]) -> str:
     kinds = {piece.kind for piece in pieces}
     template = next(template for triggers, template in _TEMPLATES if not triggers or triggers & kinds)
     return f'"{template.format(*wanted)}"'
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a row."""
-    return ", ".join(names) if names else "none"

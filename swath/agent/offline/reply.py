@@ -65,7 +65,7 @@ def _only_compares(answer: Any) -> bool:
 def _claim(writer: Writer, claim: m.Claim) -> str:
     holds = writer.claim(claim)
     thing = next(things_in(claim), None)
-    evidence = f", objects={writer.extent(thing)}" if thing else ""
+    evidence = f", objects={writer.shown(thing)}" if thing else ""
     return _ended(writer, f'reply({holds}, kind="boolean"{evidence})')
 
 

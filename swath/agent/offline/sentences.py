@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -71,7 +72,7 @@ def _is_plain(of: m.Thing) -> bool:
 def claim(of: m.Claim) -> str:
     """A claim as a clause."""
     if isinstance(of, m.Exists):
-        return f"there is {thing(of.thing)}"
+        return f"there is {thing(_plainly(of.thing))}"
     if isinstance(of, m.Compared):
         right = amount(of.right) if isinstance(of.right, m.Amount) else f"the {number(of.right)}"
         return f"the {number(of.left)} is {_OPERATORS[of.operator]} {right}"
@@ -86,13 +87,13 @@ def claim(of: m.Claim) -> str:
 def number(measure: m.Measure) -> str:
     """A measure as a noun phrase without an article."""
     if isinstance(measure, m.Count):
-        return f"number of {things(measure.thing)}"
+        return f"number of {_counted(measure.thing)}"
     if isinstance(measure, m.Area):
         return f"{'pixel count' if measure.in_pixels else 'area'} of {thing(measure.thing)}"
     if isinstance(measure, m.Share):
         return _share(measure)
     if isinstance(measure, m.AreaStatistic):
-        return f"{_STATISTICS[measure.statistic]} area of {things(measure.thing)}"
+        return f"{_STATISTICS[measure.statistic]} area of {_counted(measure.thing)}"
     if isinstance(measure, m.Perimeter):
         return f"length of the outline of {thing(measure.thing)}"
     if isinstance(measure, m.Distance):
@@ -101,9 +102,18 @@ def number(measure: m.Measure) -> str:
     return _other_number(measure)
 
 
+def _counted(of: m.Thing) -> str:
+    return things(_plainly(of))
+
+
+def _plainly(of: m.Thing) -> m.Thing:
+    """A thing without saying that its objects are whole, where nothing else could be meant."""
+    return replace(of, steps=tuple(step for step in of.steps if not isinstance(step, m.Whole)))
+
+
 def _share(share: m.Share) -> str:
     if share.by_count and isinstance(share.whole, m.Thing):
-        return f"share, by number, of {things(share.part)} among {things(share.whole)}"
+        return f"share, by number, of {_counted(share.part)} among {_counted(share.whole)}"
     if share.whole is None:
         part = share.part
         said = _narrowed("", part.steps).strip() if part.everything else thing(part)
@@ -144,7 +154,7 @@ def _other_number(measure: m.Measure) -> str:
 
 def thing(of: m.Thing) -> str:
     """A thing as a cover: "vegetation within 30 m of road"."""
-    if of.picked or any(isinstance(step, m.Size | m.Overlapping) for step in of.steps):
+    if of.picked or any(isinstance(step, m.Size | m.Overlapping | m.Whole) for step in of.steps):
         return things(of)
     return _narrowed(_names(of, plural=False), of.steps)
 
@@ -233,8 +243,8 @@ def _step(step: m.Step) -> str:
         return f"in the {part_words(step.part)}"
     if isinstance(step, m.Not):
         return f"not {_step(step.step)}"
-    if isinstance(step, m.Pick):
-        return step.which
+    if isinstance(step, m.Pick | m.Whole):
+        return step.which if isinstance(step, m.Pick) else "(whole objects)"
     if isinstance(step, m.EitherOf):
         return step.said or " or ".join(" ".join(_step(one) for one in option) for option in step.options)
     raise TypeError(f"no words for {type(step).__name__}")

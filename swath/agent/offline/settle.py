@@ -11,7 +11,7 @@ from swath.agent.offline import growth
 from swath.agent.offline import meaning as m
 from swath.agent.offline.amounts import units
 from swath.agent.offline.naming import Namer
-from swath.agent.offline.things import THEY
+from swath.agent.offline.things import THEY, bounds
 from swath.agent.offline.trees import all_things_in, placed, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
@@ -48,6 +48,10 @@ class Settler(Namer):
         }  # fmt: skip
         if type(node) in handlers:
             return handlers[type(node)](node)
+        if isinstance(node, m.Exists):
+            return self._exists(node.thing, denied=False)
+        if isinstance(node, m.Denied) and isinstance(node.claim, m.Exists):
+            return m.Denied(self._exists(node.claim.thing, denied=True))
         if isinstance(node, m.AllOf | m.AnyOf):
             return type(node)(tuple(self._resolved(claim) for claim in node.claims))
         if isinstance(node, m.Several):
@@ -69,13 +73,15 @@ class Settler(Namer):
     def _share(self, asked: a.ShareAsked) -> m.Share:
         thing = asked.part
         places = [step for step in thing.steps if isinstance(step, m.InPart)]
-        others = [step for step in thing.steps if not isinstance(step, m.InPart | m.Pick)]
+        others = [step for step in thing.steps if not isinstance(step, m.InPart | m.Pick | m.Whole)]
+        sizes = [step for step in others if isinstance(step, m.Size)]
         if asked.of_image:
             if places:
                 self.notes.append("The percentage is of the whole image.")
             return m.Share(thing)
         if others and not thing.picked:
-            whole = replace(thing, steps=tuple(places))
+            own = sizes if len(sizes) < len(others) else []
+            whole = replace(thing, steps=(*own, *places))
             by_count = thing.countable and not thing.areal if self.by is None else self.by == "number"
             share = m.Share(thing, whole, by_count)
             if not share.by_count:
@@ -84,8 +90,13 @@ class Settler(Namer):
             return share
         return m.Share(thing, places[0] if places and not thing.picked else None)
 
-    def _compared(self, asked: a.ComparedAsked) -> m.Compared:
+    def _compared(self, asked: a.ComparedAsked) -> m.Claim:
         if asked.amount is not None:
+            thing, amount = asked.operands[0], asked.amount
+            if isinstance(thing, m.Thing) and amount.unit in ("m2", "px"):
+                of_target = _size_of_target(thing, m.Size(*bounds(asked.operator, amount)))
+                if of_target is not None:
+                    return self._exists(of_target, denied=False)
             return m.Compared(self._against(asked.operands[0], asked.amount), asked.operator, asked.amount)
         left, right = self._alike(asked.operands, more=asked.more)
         if asked.factor is not None:
@@ -94,6 +105,8 @@ class Settler(Namer):
 
     def _against(self, operand: Any, amount: m.Amount) -> Any:
         """The measure of an operand that an amount can be held against."""
+        if isinstance(operand, a.AreaOrNumber) and amount.unit in ("m2", "px"):
+            operand = operand.thing  # "do all the buildings together cover more than 500 m2?"
         if not isinstance(operand, m.Thing):
             measure = self._resolved(operand)
             if isinstance(measure, m.Area) and amount.unit == "percent":
@@ -208,17 +221,31 @@ class Settler(Namer):
             return _QUADRANTS
         raise Unsettled('It does not say which halves, such as "the northern or the southern half".')
 
+    def _exists(self, thing: m.Thing, *, denied: bool) -> m.Claim:
+        """Of "a road and a building" each has to be there; of "no road and no building" neither."""
+        if len(thing.classes) < 2 or thing.inverted or thing.picked:
+            return m.Exists(thing)
+        if {"AND", "OR"} <= thing.listed:
+            raise Unsettled("It is not clear what goes together: ask for one after the other.")
+        if thing.steps:
+            self.notes.append("The condition is taken for each of them.")
+        claims = tuple(m.Exists(replace(thing, classes=(word,))) for word in thing.classes)
+        return m.AnyOf(claims) if denied or "OR" in thing.listed else m.AllOf(claims)
+
     def _where(self, asked: a.WhereAsked) -> m.Claim:
         sizes = [step for step in asked.conditions if isinstance(step, m.Size)]
         thing = asked.thing
         if sizes and (len(sizes) < len(asked.conditions) or (thing.countable and not thing.picked)):
             raise Unsettled('It could mean any of them or all of them; say "is any" or "are all".')
+        of_target = _size_of_target(thing, sizes[0]) if len(sizes) == 1 else None
+        if of_target is not None:
+            return self._exists(of_target, denied=False)
         if sizes:
             claims = [claim for size in sizes for claim in _size_claims(thing, size)]
             return claims[0] if len(claims) == 1 else m.AllOf(tuple(claims))
         if not thing.picked:
             self.notes.append("Yes where it holds of any part of it.")
-        return m.Exists(thing.having(*asked.conditions))
+        return self._exists(thing.having(*asked.conditions), denied=False)
 
     def _area_or_number(self, asked: a.AreaOrNumber) -> m.Area | m.Count:
         if self.unit is not None:
@@ -241,7 +268,11 @@ class Settler(Namer):
     def _density(self, asked: a.DensityAsked) -> m.Density:
         if asked.per is not None:
             self.unit = f"per {asked.per}"
-        return asked.density
+        density = asked.density
+        places = tuple(_places(density.thing))
+        if density.whole is None and places:
+            return replace(density, whole=m.Thing(everything=True, steps=places))
+        return density
 
     # ------------------------------------------------------------------ the unit asked for
     def _in_unit(self, answer: Any) -> Any:
@@ -320,6 +351,16 @@ def _size_claims(thing: m.Thing, size: m.Size) -> list[m.Compared]:
             sign = inclusive if bound.inclusive else exclusive
             claims.append(m.Compared(m.Area(thing, in_pixels), sign, bound.limit))
     return claims
+
+
+def _size_of_target(thing: m.Thing, size: m.Size) -> m.Thing | None:
+    """In "is the road within 5 m of any building larger than 300 m2" the size is that of the objects named last."""
+    last = thing.steps[-1] if thing.steps else None
+    if not isinstance(last, m.Near | m.Touching | m.Inside) or last.target.areal or not last.target.classes:
+        return None
+    if not all(word.plural or word.single for word in last.target.classes):
+        return None
+    return replace(thing, steps=(*thing.steps[:-1], replace(last, target=last.target.having(size))))
 
 
 def _dimension(measure: Any) -> str:

@@ -12,6 +12,7 @@ from swath.agent.offline.things import (
     SHORE,
     THEY,
     Classes,
+    Hazard,
     Risk,
     ThingReader,
     Vague,
@@ -114,13 +115,24 @@ class StepReader(ThingReader):
 
     def risk(self, children: list[Any]) -> Any:
         near = steps(children)
-        return near if near else Vague(piece(children[0]).text)
+        said = piece(children[0])
+        return near if near else Vague(said.text, said.value)
+
+    def risk_considered(self, children: list[Any]) -> tuple[Any, ...]:
+        """What is said of the thing at risk once more; that it is the same thing is seen to in `lost.py`."""
+        return steps(children)
 
     def risk_target(self, children: list[Any]) -> Any:
         return self._near(children, "<=")
 
     def risk_target_op(self, children: list[Any]) -> Any:
         return self._near(children, operator(children))
+
+    def hazard(self, children: list[Any]) -> Hazard:
+        near = self._near(children, "<=")
+        if isinstance(near, tuple):
+            raise Unsettled("It names several things as the source of one risk.")
+        return Hazard(near)
 
     def told_risk(self, children: list[Any]) -> None:
         """What a distance indicates; the distance is what is measured."""

@@ -50,6 +50,18 @@ class Context:
 
 
 @dataclass(frozen=True)
+class Panelled(Context):
+    """Something that is thought of as covered with solar panels."""
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """What is meant by a risk: nearness to something."""
+
+    near: m.Near
+
+
+@dataclass(frozen=True)
 class Restated:
     """A class named once more with a size, for every mention of it."""
 
@@ -88,9 +100,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Vague:
-    """A "near" without a distance."""
+    """A "near" or a risk without a distance; `risk` is "flood", "fire", "water access" or "any"."""
 
     words: str
+    risk: str = ""
 
 
 @dataclass(frozen=True)
@@ -159,7 +172,7 @@ def bounds(sign: m.Operator, limit: m.Amount | m.Measure) -> tuple[m.Bound | Non
 
 
 _NARROWING = (
-    m.Size, m.Near, m.Touching, m.Inside, m.InPart, m.Not, m.EitherOf, m.Dated, m.Changed, m.Turned,
+    m.Size, m.Near, m.Touching, m.Inside, m.InPart, m.Not, m.EitherOf, m.Whole, m.Dated, m.Changed, m.Turned,
 )  # fmt: skip
 _VAGUE: dict[str, m.Vagueness] = {"SMALLISH": "small", "BIGGISH": "large", "ISOLATED": "isolated"}
 
@@ -182,8 +195,14 @@ class ThingReader(Transformer[Token, Any]):
 
     tail = lead
 
+    def stop_(self, children: list[Any]) -> None:
+        """The end of a sentence."""
+
     def context(self, children: list[Any]) -> Context:
         return Context(things(children)[0].having(*steps(children)))
+
+    def panelled(self, children: list[Any]) -> Panelled:
+        return Panelled(things(children)[0])
 
     def restated(self, children: list[Any]) -> Restated:
         return Restated(things(children)[0].having(*steps(children)))
@@ -207,7 +226,12 @@ class ThingReader(Transformer[Token, Any]):
         return Assumption(efficiency=share)
 
     def thing(self, children: list[Any]) -> m.Thing:
-        return things(children)[0].having(*steps(children))
+        thing = things(children)[0]
+        narrowing = steps(children)
+        if m.Whole() in narrowing:
+            narrowing = tuple(step for step in narrowing if step != m.Whole())
+            narrowing = (*narrowing, m.Whole()) if thing.objects else narrowing
+        return thing.having(*narrowing)
 
     def picked(self, children: list[Any]) -> m.Thing:
         pick = next(child for child in children if isinstance(child, m.Pick))
@@ -306,16 +330,22 @@ class ThingReader(Transformer[Token, Any]):
         return steps(children)
 
     def mods_or(self, children: list[Any]) -> tuple[Any, ...]:
-        return (m.EitherOf((listed_steps(children[0]), listed_steps(children[-1]))),)
+        options = tuple(
+            tuple(step for step in steps([child]) if step != m.Whole()) for child in (children[0], children[-1])
+        )
+        return (m.EitherOf(options), *([m.Whole()] if m.Whole() in steps(children) else []))
 
     def conds_or(self, children: list[Any]) -> tuple[Any, ...]:
         return (m.EitherOf((listed_steps(children[0]), listed_steps(children[-1]))),)
 
     def opposite(self, children: list[Any]) -> tuple[Any, ...]:
-        return tuple(m.Not(step) for step in steps(children))
+        return (*(m.Not(step) for step in steps(children)), *_whole(children))
 
     def mod(self, children: list[Any]) -> tuple[Any, ...]:
-        return steps(children)
+        return (*steps(children), *_whole(children))
+
+    def whole(self, children: list[Any]) -> m.Whole:
+        return m.Whole()
 
     def conds_neither(self, children: list[Any]) -> tuple[Any, ...]:
         return tuple(m.Not(step) for step in steps(children))
@@ -336,7 +366,14 @@ class ThingReader(Transformer[Token, Any]):
         return _denied(steps(children))
 
     def conds(self, children: list[Any]) -> tuple[Any, ...]:
+        told = has(children, "BECAUSE") and isinstance(children[-1], Vague) and bool(children[-1].risk)
+        return steps(children[:-1] if told else children)
+
+    def said(self, children: list[Any]) -> tuple[Any, ...]:
         return steps(children)
+
+    def said_not(self, children: list[Any]) -> tuple[Any, ...]:
+        return _denied(steps(children))
 
     def conds_not(self, children: list[Any]) -> tuple[Any, ...]:
         return (*listed_steps(children[0]), *_denied(listed_steps(children[-1])))
@@ -346,6 +383,16 @@ class ThingReader(Transformer[Token, Any]):
 
     def under(self, children: list[Any]) -> _Operator:
         return _Operator("under")
+
+
+def _whole(children: Sequence[Any]) -> tuple[m.Step, ...]:
+    """A relative clause ("buildings that are not within 5 m of vegetation") keeps or drops whole objects."""
+    clauses = [piece(child).text.lower() for child in children if has([child], "REL")]
+    relative = any(text.startswith(("that ", "which ", "who ")) for text in clauses)
+    return (m.Whole(),) if relative and any(isinstance(step, _ABOUT_PLACES) for step in steps(children)) else ()
+
+
+_ABOUT_PLACES = (m.Near, m.Inside, m.InPart, m.Not, m.EitherOf)
 
 
 def _complement(bound: m.Bound | None) -> m.Bound | None:

@@ -10,8 +10,8 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline.things import Risk, Vague
 
 STEPS = (
-    m.Size, m.Near, m.Touching, m.Overlapping, m.Inside, m.InPart, m.Not, m.EitherOf, m.Pick, m.Dated, m.Changed,
-    m.Turned, Vague, Risk,
+    m.Size, m.Near, m.Touching, m.Overlapping, m.Inside, m.InPart, m.Not, m.EitherOf, m.Pick, m.Whole, m.Dated,
+    m.Changed, m.Turned, Vague, Risk,
 )  # fmt: skip
 """Everything that narrows a thing down; what is inside is not itself measured."""
 
