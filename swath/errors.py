@@ -7,6 +7,7 @@ SwathError                    exit 1   anything that went wrong and has a senten
 ├── SandboxUnavailable        exit 1   no isolated worker can be started, so no program is run
 ├── VerificationFailed        exit 1   the program's reply contradicts its own evidence
 ├── ModelError                exit 1   a language model could not be asked, or gave nothing usable
+│   └── CutOff                         its reply was longer than it may be
 └── PlanError                          has the planner for its audience: it comes back as a hint
     ├── ProgramRejected                the checker found faults before anything ran
     ├── ProgramFailed                  the program raised inside the sandbox
@@ -51,6 +52,18 @@ class VerificationFailed(SwathError):
 
 class ModelError(SwathError):
     """A language model could not be asked, or its server gave nothing usable."""
+
+
+class CutOff(ModelError):
+    """A reply of a language model was longer than it may be.
+
+    Attributes:
+        text: what came before it was cut off.
+    """
+
+    def __init__(self, message: str, text: str) -> None:
+        super().__init__(message)
+        self.text = text
 
 
 class PlanError(SwathError):

@@ -25,6 +25,7 @@ class Bound:
     """The way `bound`."""
 
     name = "bound"
+    longest_reply = 160
 
     def __init__(self, *, small: bool = True) -> None:
         """Choose the length of the prompt: with the short worked examples, or with all."""

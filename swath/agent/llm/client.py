@@ -15,7 +15,7 @@ from swath.agent.llm.failures import BrokeOff, sentence
 from swath.agent.llm.prices import cost_of
 from swath.agent.llm.protocols import stream
 from swath.agent.llm.settings import Settings
-from swath.errors import BudgetExceeded, ModelError
+from swath.errors import BudgetExceeded, CutOff, ModelError
 
 CONNECT_S = 10.0
 REPLIES = 3
@@ -72,6 +72,8 @@ class Client:
             error = sentence(fault, self.settings)
         finally:
             self._record(ask, attempt, time.perf_counter() - started, error)
+        if error and attempt.received.finish == "length":
+            raise CutOff(error, attempt.received.text)
         if error:
             raise ModelError(error)
         return attempt.received

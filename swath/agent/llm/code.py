@@ -25,6 +25,7 @@ class Code:
     """The way `code`."""
 
     name = "code"
+    longest_reply = 1_000
 
     def __init__(self, *, small: bool = False, examples: int | None = None) -> None:
         """Choose the length of the prompt.

@@ -21,7 +21,7 @@ from swath.agent.llm.settings import CONFIG, Settings, settings
 from swath.agent.llm.structured import Structured
 from swath.agent.llm.ways import Task, Way
 from swath.agent.planner import Feedback, PlannerOptions, Program, Scene, Usage
-from swath.errors import InputError, ProgramRejected
+from swath.errors import CutOff, InputError, ProgramRejected
 from swath.prompts import render
 from swath.raster.reader import Raster
 
@@ -144,7 +144,12 @@ class LlmPlanner:
 
     def _written(self, task: Task) -> Program:
         way = WAYS[self._way](small=self._small)
-        received = self._opened().ask(self._asked(way, task))
+        try:
+            received = self._opened().ask(self._asked(way, task))
+        except CutOff as fault:
+            raise ProgramRejected(
+                [f"The reply was longer than {way.longest_reply} tokens: write less."], fault.text
+            ) from None
         if received.refusal:
             raise declined(received.refusal)
         program = way.program(received.text, task)
@@ -173,7 +178,8 @@ class LlmPlanner:
         self._prompts |= {prompt.name: prompt.version for prompt in (system, asked)}
         messages = ({"role": "system", "content": system.text}, {"role": "user", "content": asked.text})
         purpose = "plan" if task.feedback is None else "repair"
-        return Ask(messages, way.shape(task), self._settings.max_output_tokens, purpose)
+        longest = min(self._settings.max_output_tokens, way.longest_reply)
+        return Ask(messages, way.shape(task), longest, purpose)
 
 
 def _faults(feedback: Feedback) -> tuple[str, ...]:

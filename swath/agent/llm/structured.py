@@ -33,6 +33,7 @@ class Structured:
     """The way `structured`."""
 
     name = "structured"
+    longest_reply = 1_500
 
     def __init__(self, *, small: bool = False, as_call: bool = False) -> None:
         """Choose the length of the prompt, and between a tool call and structured output.

@@ -34,6 +34,8 @@ class Way(Protocol):
     """How a model writes a program: what it is told, what its reply must look like, how that becomes a program."""
 
     name: str
+    longest_reply: int
+    """Tokens after which a reply is no longer what it should be: a small model can go on for ever."""
 
     def system(self) -> Prompt:
         """The long constant part of the prompt: the same for every question, for prefix caches."""

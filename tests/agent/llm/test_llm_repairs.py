@@ -179,3 +179,13 @@ def test_a_plan_that_is_none_is_sent_back(change: dict[str, Any], hint: str) -> 
     with pytest.raises(ProgramRejected) as caught:
         Structured().program(json.dumps(plan | change), task("How many buildings?"))
     assert hint in caught.value.hints[0]
+
+
+def test_a_reply_without_end_is_asked_again_for_less(village: Any, tmp_path: Path) -> None:
+    endless = Reply("x = 1\n" * 20, finish="length")
+    program = 'reply(count(components(segment("building"))), kind="count")'
+    with FakeServer([endless, Reply(f"```python\n{program}\n```")]) as server:
+        answer = swath.ask(village.image, "How many buildings are there?", planner="llm", model="m",
+                           base_url=server.base_url, out=tmp_path, **village.options)  # fmt: skip
+    assert answer.answer == village.houses
+    assert "The reply was longer than 1000 tokens: write less." in server.received[1].body["messages"][1]["content"]
