@@ -82,6 +82,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "How many buildings are next to a road?",
         "How many buildings (larger than 0.005 hectares) are at risk of flooding (within 25m of water bodies)?",
         "Consider water bodies larger than 100 m2. How many buildings are within 30 m of them?",
+        "If the river floods everything within 30 m, how many buildings are affected?",
+        "What share of a 20 m zone around the roads is vegetation?",
     ),
     "Areas and sizes": (
         "What is the total road area (in hectares)?",
@@ -96,6 +98,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "Find vegetation patches larger than 0.01 hectares, then calculate how much of their area (in hectares) falls "
         "within 20m of water bodies",
         "how many pixels are water",
+        "Find buildings within 40 m of water. What is their total area in m2?",
+        "What is the total area of the buildings that are not within 5 m of vegetation?",
     ),
     "Distances and outlines": (
         "how far is the largest building from the nearest street in metres",
@@ -119,6 +123,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "Is more than a third of the image bare ground?",
         "Is the largest building within 30 m of water?",
         "Are all buildings within 60 m of a road?",
+        "Is there a building more than 15 m from any road?",
+        "Are at least half of the buildings larger than 100 m2 within 30 m of a road?",
         "Are most buildings within 20 m of a road?",
         "Are there both water and solar panels?",
         "Is there no water at all?",
@@ -149,6 +155,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Solar power, the image itself": (
         "How much power could the solar panels produce?",
         "What is the peak power of the panels in kW at 18% efficiency?",
+        "If all building roofs were covered with solar panels, how much power could they generate?",
         "How large is the image in hectares?",
         "What is the pixel size?",
     ),
@@ -213,7 +220,13 @@ TAIL = """## Choices that the words leave open
   inclusive. "Ignore patches smaller than X" keeps those of exactly X.
 - A size limit at the end belongs to what stands nearest before it; "(buildings larger than X)" at the end of a question
   belongs to every mention of buildings, "ignore patches smaller than X" to everything that is measured.
-- Area within a distance counts pixels, objects within a distance count whole objects.
+- Area within a distance counts pixels, objects within a distance count whole objects. A relative clause about objects
+  ("the area of buildings that are within 20 m of water") and objects found in a sentence of their own ("Find buildings
+  within 20 m of water. What is their area?") are whole objects for their area too; the reading says so.
+- "Is there a building more than 15 m from a road" is about whole objects, "is there vegetation more than 15 m from a
+  road" about pixels.
+- "A and B" have to be there each, of "A or B" one; a condition after them is taken for each, in a note.
+- "At least half of the buildings larger than X", "every building larger than X": of those larger than X.
 - "What percentage of the buildings" is by number (a plural of things); "of the forest", "of the road" is by area.
   "Percentage of vegetation within 20 m of water" is of the vegetation; "of the image" has to be said.
 - Things named one by one ("more buildings than ponds") are compared by number, covers by area.

@@ -87,8 +87,17 @@ def _split_words(pieces: Sequence[Piece]) -> list[Piece]:
         after = pieces[at + 1].kind if at + 1 < len(pieces) else ""
         if _says_nothing(pieces, at, before, after):
             continue
+        if found and _said_twice(found[-1], piece):
+            found.pop()
         found += _said(piece, before, after, _mark_after(pieces, at))
     return found
+
+
+def _said_twice(before: Piece, piece: Piece) -> bool:
+    """Such as "building roofs", two words for one kind of object."""
+    if not before.kind == piece.kind == "CLASS" or piece.mark:
+        return False
+    return bool(before.value.single) and bool(piece.value.names == before.value.names)
 
 
 def _says_nothing(pieces: Sequence[Piece], at: int, before: str, after: str) -> bool:

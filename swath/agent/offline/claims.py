@@ -193,6 +193,9 @@ class ClaimReader(NumberReader):
     def connected(self, children: list[Any]) -> m.Connected:
         return m.Connected(things(children)[0])
 
+    def connected_they(self, children: list[Any]) -> m.Connected:
+        return m.Connected(THEY)
+
     def fragmented(self, children: list[Any]) -> m.Denied:
         return m.Denied(m.Connected(things(children)[0]))
 

@@ -13,6 +13,7 @@ from typing import Any
 from swath.agent.offline import meaning as m
 from swath.agent.offline.pieces import Piece
 from swath.agent.offline.trees import parts_in
+from swath.segment import vocabulary
 
 _CARRIERS = ("QAREA", "QLEN", "QPX", "QPCT", "QPOW", "QIRR", "NUM", "NTH", "PART", "STATISTIC", "TIMESNUM")
 _MEANT_BY: dict[str, tuple[type, ...]] = {
@@ -47,9 +48,10 @@ def first_lost(pieces: Sequence[Piece], question: m.Question) -> int | None:
     held = _values(parts)
     amounts = {(part.value, part.unit) for part in parts if isinstance(part, m.Amount)}
     kinds = {type(part) for part in parts}
+    panelled = any(piece.kind == "PANELLED" for piece in pieces)
     for at, piece in enumerate(pieces):
         if piece.kind == "CLASS":
-            lost = not set(piece.value.names) <= held
+            lost = not set(piece.value.names) <= held and not (panelled and _is_solar(piece))
         elif piece.kind in _CARRIERS:
             lost = not _held(piece, held, amounts)
         elif piece.kind in _MEANT_BY and not (piece.kind == "HOWMANY" and _of_a_unit(pieces, at)):
@@ -59,6 +61,11 @@ def first_lost(pieces: Sequence[Piece], question: m.Question) -> int | None:
         if lost:
             return at
     return None
+
+
+def _is_solar(piece: Piece) -> bool:
+    """The panels of "if all roofs were covered with solar panels" are those roofs in the meaning."""
+    return vocabulary.concept_of(piece.value.word) == "solar"
 
 
 def _held(piece: Piece, held: set[Any], amounts: set[tuple[Decimal, str]]) -> bool:

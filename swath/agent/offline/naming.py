@@ -14,6 +14,7 @@ from swath.agent.offline.things import (
     Context,
     Filter,
     Hazard,
+    HeadedRisk,
     Panelled,
     Restated,
     Risk,
@@ -63,6 +64,8 @@ class Namer:
         if any(isinstance(node, Panelled) for node in around):
             parsed = replace(parsed, core=rebuilt(parsed.core, self._on_panelled))
         self._first = _settled_subject(next((thing for thing in things_in(parsed.core) if thing.classes), None))
+        if HeadedRisk() in around and not any(isinstance(part, m.Near) for part in parts_in(parsed.core)):
+            raise Unsettled('A risk needs a distance, such as "within 100 m of water".')
         core = self._named(parsed.core, subject)
         for node in around:
             core = self._surrounded(core, self._named(node, subject))
@@ -269,9 +272,9 @@ def _settled_subject(thing: m.Thing | None) -> m.Thing | None:
 def _as_objects(subject: m.Thing) -> m.Thing:
     """What was found by a distance or a place, where it was named as objects: these are meant whole from then on."""
     narrowed = any(not isinstance(step, m.Size) for step in subject.steps)
-    if not (narrowed and subject.objects) or subject.steps[-1] == m.Whole():
-        return subject
-    return subject.having(m.Whole())
+    if narrowed and subject.objects and not isinstance(subject.steps[-1], m.Whole | m.Pick):
+        return subject.having(m.Whole())
+    return subject
 
 
 def _uncountable(thing: m.Thing) -> bool:

@@ -61,6 +61,7 @@ def without_preamble(pieces: Sequence[Piece], text: str) -> tuple[list[Piece], t
 def _alone(pieces: Sequence[Piece]) -> list[Piece]:
     alone = [piece for piece in pieces if piece.kind != "ASIDE"]
     premise = any(piece.kind in ("SPREADS", "HAZARD", "PANELLED") for piece in alone)
+    premise = premise or [piece.kind for piece in alone[1:2]] == ["RISK"]
     asked_if = alone and alone[0].text.lower() == "if" and not premise  # "I want to know if ..."
     return alone[1:] if asked_if else alone
 

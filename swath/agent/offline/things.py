@@ -55,6 +55,11 @@ class Panelled(Context):
 
 
 @dataclass(frozen=True)
+class HeadedRisk:
+    """A risk as a heading, which the question has to give the distance of."""
+
+
+@dataclass(frozen=True)
 class Hazard:
     """What is meant by a risk: nearness to something."""
 
@@ -200,6 +205,9 @@ class ThingReader(Transformer[Token, Any]):
 
     def context(self, children: list[Any]) -> Context:
         return Context(things(children)[0].having(*steps(children)))
+
+    def headed_risk(self, children: list[Any]) -> HeadedRisk:
+        return HeadedRisk()
 
     def panelled(self, children: list[Any]) -> Panelled:
         return Panelled(things(children)[0])
@@ -351,7 +359,10 @@ class ThingReader(Transformer[Token, Any]):
         return tuple(m.Not(step) for step in steps(children))
 
     def mods_neither(self, children: list[Any]) -> tuple[Any, ...]:
-        return tuple(m.Not(step) for step in steps(children))
+        return (*(m.Not(step) for step in steps(children)), *_whole(children))
+
+    def dropped(self, children: list[Any]) -> tuple[Any, ...]:
+        return self.drop(children).sizes
 
     def where_lead(self, children: list[Any]) -> Where:
         return Where(steps(children))
