@@ -1,0 +1,174 @@
+"""A language model as planner on the self-test: each of its ways beside the offline planner, and where they agree.
+
+    python benchmarks/llm_planner.py MODEL.gguf --labels MASKS --legend LEGEND.json --gsd 0.5 --out runs/llm
+
+Sixty questions of held-back maps: 20 in the self-test's own wordings, 40 as free paraphrases. Runs are resumed, so that
+the command can be given again after an interruption. Writes docs/results/llm.{json,md}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from swath.eval.runner.results import read_results
+from swath.eval.statistics import wilson
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+MAPS = {"own": ("group5_tile02", 20), "free": ("group6_tile03", 40)}
+"""Wordings to the map whose questions are asked and their number; no other use is made of these maps."""
+WAYS = ("bound", "structured", "code")
+PAIRS = (("offline", "bound"), ("bound", "structured"), ("bound", "code"))
+Rows = dict[tuple[str, str], dict[str, Any]]
+
+
+def main() -> None:
+    """Make the questions, run each planner on them, write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    for name in ("--labels", "--legend", "--out"):
+        parser.add_argument(name, type=Path, required=True)
+    parser.add_argument("--gsd", required=True)
+    parser.add_argument("--ways", nargs="*", default=WAYS, choices=WAYS)
+    given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    found: dict[str, Rows] = {"offline": {}}
+    for wording, (name, count) in MAPS.items():
+        make(given, wording, name, count)
+        found["offline"] |= run(given, wording, "offline", count)
+    for way in given.ways:
+        found[way] = {}
+        for wording, (_, count) in MAPS.items():
+            found[way] |= run(given, wording, way, count)
+    write(given, found)
+
+
+def make(given: argparse.Namespace, wording: str, name: str, count: int) -> None:
+    """Make the questions of one map, unless they are there."""
+    folder, maps = given.out / wording, given.out / f"maps-{wording}"
+    if folder.exists():
+        return
+    maps.mkdir(exist_ok=True)
+    (maps / f"{name}.png").symlink_to((given.labels / f"{name}.png").absolute())
+    words = [] if wording == "own" else ["--wordings", str(resources.files("swath.eval.labels") / "paraphrases.toml")]
+    swath("bench", "make", "--labels", maps, "--legend", given.legend, "--gsd", given.gsd, "--seed", "11",
+          "--per-image", count, *words, "--out", folder)  # fmt: skip
+
+
+def run(given: argparse.Namespace, wording: str, way: str, count: int) -> Rows:
+    """Ask the questions, or go on asking them; rows by wording and case."""
+    out = given.out / f"{wording}-{way}"
+    config = given.out / f"{way}.toml"
+    config.write_text(f'[llm]\nway = "{way}"\nprofile = "small"\n' if way in WAYS else "", encoding="utf-8")
+    planner = ["--planner", "llm", "--model", given.model] if way in WAYS else ["--planner", "offline"]
+    swath("bench", "run", "labels", "--data", given.out / wording, *planner, "--segmenter", "labels", "--keep", "light",
+          "--limit", count, *(["--resume"] if out.exists() else []), "--out", out, config=config)  # fmt: skip
+    return {(wording, row["case"]): row for row in read_results(out).rows if row["cell"] == "plain"}
+
+
+def swath(*words: object, config: Path | None = None) -> None:
+    """Run a command; what it prints is shown."""
+    environment = {**os.environ, **({} if config is None else {"SWATH_CONFIG": str(config)})}
+    command = [sys.executable, "-m", "swath", *map(str, words)]
+    print("$ swath", *map(str, words), flush=True)
+    done = subprocess.run(command, env=environment, check=False)
+    if done.returncode > 1:
+        sys.exit(done.returncode)
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Verdicts, tokens and seconds of some rows."""
+    right = sum(row["verdict"] == "right" for row in rows)
+    answered = [row for row in rows if row["prediction"]["status"] == "answered"]
+    tokens = [row["tokens"] for row in rows if row.get("tokens")]
+    return {
+        "n": len(rows),
+        "right": right,
+        "interval_95": wilson(right, len(rows)),
+        "wrong": sum(row["verdict"] == "wrong" for row in rows),
+        "refused": sum(row["verdict"] == "refused" for row in rows),
+        "failed": sum(row["verdict"] in ("failed", "unparsable") for row in rows),
+        "answered": len(answered),
+        "tokens_in": median(item["in"] for item in tokens) if tokens else None,
+        "tokens_cached": median(item["cached"] for item in tokens) if tokens else None,
+        "tokens_out": median(item["out"] for item in tokens) if tokens else None,
+        "seconds": median(row["seconds"] for row in rows),
+    }
+
+
+def agreement(one: Rows, other: Rows) -> dict[str, Any]:
+    """How often two planners answer the same, and how often that is right."""
+    both = [
+        row for key, row in one.items()
+        if key in other and row["prediction"]["status"] == other[key]["prediction"]["status"] == "answered"
+        and row["prediction"]["answer"] == other[key]["prediction"]["answer"]
+    ]  # fmt: skip
+    right = sum(row["verdict"] == "right" for row in both)
+    return {"n": len(one), "answered": len(both), "right": right, "interval_95": wilson(right, len(both) or 1)}
+
+
+def write(given: argparse.Namespace, found: dict[str, Rows]) -> None:
+    """The page and its figures."""
+    figures: dict[str, Any] = {
+        "model": given.model.name,
+        "maps": {wording: name for wording, (name, _) in MAPS.items()},
+        "planners": {
+            way: {
+                "all": summary(list(rows.values())),
+                **{part: summary([row for (word, _), row in rows.items() if word == part]) for part in MAPS},
+            }
+            for way, rows in found.items()
+        },
+        "agreement": {
+            f"{one} and {other}": agreement(found[one], found[other])
+            for one, other in PAIRS
+            if one in found and other in found
+        },
+    }
+    (RESULTS / "llm.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    (RESULTS / "llm.md").write_text(page(figures, given), encoding="utf-8")
+
+
+def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
+    """The figures as Markdown."""
+    lines = [
+        "# A small language model as planner",
+        "",
+        f"Model: {figures['model']}, in process, temperature 0, small profile. Questions: the self-test on held-back",
+        f"maps of `../shared/data/landcover_dubai` ({given.gsd} m stated), {MAPS['own'][1]} in its own wordings,",
+        f"{MAPS['free'][1]} free paraphrases; seed 11; exact masks. A self-test, not SQuID. Accuracy is right / all;",
+        "intervals are Wilson's at 95 %. Tokens and seconds are medians per question, repairs included.",
+        "",
+        "| planner | n | right | % | 95 % | own | free | wrong | refused | failed | tokens in (cached) / out | s |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for way, parts in figures["planners"].items():
+        every = parts["all"]
+        low, high = every["interval_95"]
+        tokens = "-"
+        if every["tokens_in"] is not None:
+            tokens = f"{every['tokens_in']:.0f} ({every['tokens_cached']:.0f}) / {every['tokens_out']:.0f}"
+        own, free = (f"{parts[part]['right']}/{parts[part]['n']}" for part in MAPS)
+        lines.append(
+            f"| {way} | {every['n']} | {every['right']} | {100 * every['right'] / every['n']:.0f} | "
+            f"{100 * low:.0f}-{100 * high:.0f} | {own} | {free} | {every['wrong']} | {every['refused']} | "
+            f"{every['failed']} | {tokens} | {every['seconds']:.1f} |"
+        )
+    lines += ["", "| both answer the same | of | answered | right |", "|---|---|---|---|"]
+    lines += [
+        f"| {pair} | {said['n']} | {said['answered']} | {said['right']} |"
+        for pair, said in figures["agreement"].items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
