@@ -21,7 +21,6 @@ from swath.agent.graph import compiled, work
 from swath.agent.planner import Feedback, Planner, Program, Scene, Turn, Usage
 from swath.agent.planners import eyes_of, rival_of, usage_of
 from swath.errors import InputError, Refused
-from swath.tools.site import Nudge
 from swath.trace.events import Listener, nobody
 from swath.types import Answer
 
@@ -86,7 +85,7 @@ class Session:
         desk.planner, desk.listen = _InThread(desk.planner), listen
         if self._opened is not None:
             opened = self._opened.opened()
-            desk.raster, desk.backend, desk.site = opened.raster, opened.backend, opened.nudged(Nudge())
+            desk.raster, desk.backend, desk.site = opened.raster, opened.backend, opened.again()
         with self._file_in_use():
             answer = work(desk, self._saver, self.thread)
         if desk.site is not None and (desk.program is None or desk.program.gsd_m is None):

@@ -51,6 +51,8 @@ def description(progress: Progress) -> str:
 
 def print_counts(progress: Progress, out: Path | None) -> int:
     """The counts of each cell, and the first cases that broke; the exit status."""
+    from swath.eval.statistics import wilson
+
     for (case, cell), why in list(progress.broke.items())[:SHOWN_BREAKS]:
         click.echo(harmless(f"broke: {case}, {cell}: {why}"), err=True)
     if len(progress.broke) > SHOWN_BREAKS:
@@ -58,8 +60,9 @@ def print_counts(progress: Progress, out: Path | None) -> int:
     for cell, counts in progress.verdicts.items():
         total = counts.total()
         others = ", ".join(f"{counts[verdict]} {verdict}" for verdict in NOT_RIGHT)
-        share = counts["right"] / max(total, 1)
-        click.echo(f"{cell}: {counts['right']} of {total} right ({share:.1%}), {others}")
+        low, high = wilson(counts["right"], total) if total else (0.0, 1.0)
+        share = f"{counts['right'] / max(total, 1):.1%}, {low:.1%} to {high:.1%}"
+        click.echo(f"{cell}: {counts['right']} of {total} right ({share}), {others}")
     if out is not None:
         click.echo(harmless(f"{out}: {progress.done} lines. Next: swath bench report {out}"))
     return 1 if progress.broke else 0

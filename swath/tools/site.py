@@ -60,6 +60,7 @@ class Site:
         doubts: names of the doubts that touched a measurement: "boundary", "proximity", "outline", "segmentation",
             "vertical accuracy", "sampling".
         measured_classes: the sets of classes whose outlines were measured.
+        used_classes: names of the classes that were segmented for this question.
     """
 
     raster: Raster
@@ -71,6 +72,7 @@ class Site:
     warnings: dict[str, None] = field(default_factory=dict)
     doubts: set[str] = field(default_factory=set)
     measured_classes: set[frozenset[str]] = field(default_factory=set)
+    used_classes: dict[str, None] = field(default_factory=dict)
     _segmentations: dict[str, Segmentation] = field(default_factory=dict)
     _masks: dict[tuple[str, int], Mask] = field(default_factory=dict)
     _derived: dict[tuple[Hashable, ...], tuple[Any, Mask]] = field(default_factory=dict)
@@ -78,12 +80,16 @@ class Site:
 
     def nudged(self, nudge: Nudge) -> Site:
         """The same site under a doubt: computed masks and distances are shared, warnings are not."""
-        return replace(self, nudge=nudge, warnings={}, doubts=set(), measured_classes=set())
+        return replace(self, nudge=nudge, warnings={}, doubts=set(), measured_classes=set(), used_classes={})
+
+    def again(self) -> Site:
+        """The same site for another question: what was segmented is shared, what was found out is not."""
+        return replace(self.nudged(Nudge()), _derived={})
 
     @property
     def segmentations(self) -> Mapping[str, Segmentation]:
-        """What was segmented so far, by class."""
-        return self._segmentations
+        """What was segmented for this question, by class."""
+        return {name: self._segmentations[name] for name in self.used_classes}
 
     def warn(self, sentence: str) -> None:
         """Add a sentence that a careful reader of the answer should know."""
@@ -93,6 +99,7 @@ class Site:
         """The pixels of a class, computed once."""
         if class_name not in self._segmentations:
             self._segmentations[class_name] = self.backend.segment(class_name)
+        self.used_classes[class_name] = None
         found = self._segmentations[class_name]
         for sentence in found.warnings:
             self.warn(sentence)

@@ -38,7 +38,7 @@ def test_run_prints_the_counts_and_what_comes_next(town: Path) -> None:
     done = invoke(*QUESTIONS, "out")
     assert done.return_value == 0
     assert done.stdout == (
-        "plain: 8 of 10 right (80.0%), 0 wrong, 2 refused, 0 failed, 0 unparsable\n"
+        "plain: 8 of 10 right (80.0%, 49.0% to 94.3%), 0 wrong, 2 refused, 0 failed, 0 unparsable\n"
         "out: 10 lines. Next: swath bench report out\n"
     )
     assert len(read_results(Path("out")).rows) == 10
@@ -60,7 +60,7 @@ def test_cases_that_broke_are_named_and_change_the_status(tmp_path: Path, monkey
     assert done.return_value == 1
     assert done.stderr.count("broke: 1/") == 3
     assert done.stderr.endswith("and 2 more\n")
-    assert "plain: 4 of 10 right (40.0%), 0 wrong, 1 refused, 5 failed, 0 unparsable" in done.stdout
+    assert "plain: 4 of 10 right (40.0%, 16.8% to 68.7%), 0 wrong, 1 refused, 5 failed, 0 unparsable" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_score_of_predictions(town: Path) -> None:
     done = invoke(*words, "--only", "count", "--limit", 2, "--json")
     assert (done.return_value, json.loads(done.stdout)) == (0, {"right": 1, "wrong": 1})
     done = invoke(*words, "--out", "theirs")
-    assert done.stdout.startswith("plain: 1 of 10 right (10.0%), 1 wrong, 0 refused, 8 failed, 0 unparsable\n")
+    assert done.stdout.startswith("plain: 1 of 10 right (10.0%, 1.8% to 40.4%), 1 wrong, 0 refused, 8 failed, 0 unparsable\n")
     assert read_results(Path("theirs")).meta["planner"].startswith("predictions ")
 
 

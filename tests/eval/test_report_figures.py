@@ -38,9 +38,12 @@ def test_share_of_nothing_has_no_value() -> None:
 
 
 def test_whole_images_are_drawn() -> None:
-    lines = [line("a"), line("b"), line("c", "wrong", image="other.tif"), line("d", "wrong", image="other.tif")]
-    assert by_image(results(*lines)) == (0.0, 1.0)  # two images: a quarter of the draws has either one twice
-    assert by_image(results(line("a"), line("b", "wrong"))) == (0.5, 0.5)
+    lines = [line(f"{image}{part}", image=f"{image}.tif") for image in range(10) for part in "ab"]
+    assert by_image(results(*lines)) == (1.0, 1.0)
+    half = [line(str(image), "right" if image < 5 else "wrong", image=f"{image}.tif") for image in range(10)]
+    low, high = by_image(results(*half)) or (1.0, 0.0)
+    assert (low, high) == (0.2, 0.8)  # of Binomial(10, 1/2) at most 2 come in 5.5 %, at most 1 in 1.1 % of all draws
+    assert by_image(results(*half[:9])) is None
 
 
 def accuracies(by: str, *lines: dict[str, object]) -> dict[str, tuple[int, int]]:

@@ -26,6 +26,8 @@ GROUND_SIZES: Mapping[str, float] = {
     "15 m and more": math.inf,
 }
 """Classes of ground pixel sizes, from small to large, with their upper ends; 0.3, 0.5 and 1 m fall apart."""
+FEWEST_IMAGES = 10
+"""Images from which on drawing whole ones says how far the accuracy could lie elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +109,17 @@ class Accuracy:
         }
 
 
+def images_of(results: Sequence[Result]) -> int:
+    """How many images the questions are about."""
+    return len({result.image for result in results})
+
+
 def by_image(results: Sequence[Result]) -> tuple[float, float] | None:
-    """Bootstrap interval of the accuracy with whole images drawn, since their questions are not independent."""
-    if not results:
+    """Bootstrap interval of the accuracy with whole images drawn, since their questions are not independent.
+
+    None for fewer than `FEWEST_IMAGES` images: from a handful, draws say nothing about others.
+    """
+    if images_of(results) < FEWEST_IMAGES:
         return None
     return bootstrap_mean([float(result.right) for result in results], [result.image for result in results])
 

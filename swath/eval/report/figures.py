@@ -33,7 +33,7 @@ class RunFigures:
         run: where it lies and what was run.
         cells: lines by cell.
         accuracy: verdicts by cell.
-        images_drawn: interval of the accuracy with whole images drawn; None without cases.
+        images_drawn: interval of the accuracy with whole images drawn; None for too few images.
         oracles: each oracle's cell held against the plain one.
         missing: number of lines that each cell lacks because the run has not come to its end.
         attribution: where errors come from.

@@ -128,7 +128,7 @@ def group_table(run: RunFigures, by: str, groups: Mapping[str, Accuracy]) -> Tab
     notes = {
         "type": "A row is made again by its run's command with --only TYPE and another --out.",
         "rule": "The rule that gave the headline verdict.",
-        "borderline truth": "Borderline: moved by half a pixel, the truth would be another one. All: the first table.",
+        "borderline truth": "Borderline: a pixel more or less, and the truth is another. All: the first table.",
     }
     return Table(f"By {by}: {run.name}", (by, *_ACCURACY_HEAD), tuple(rows), notes.get(by, ""))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swath.errors import InputError
+from swath.eval.report.accuracy import images_of
 from swath.eval.report.comparison import Comparison, compare
 from swath.eval.report.figures import RunFigures, figures_of, title_of
 from swath.eval.report.markdown import markdown
@@ -133,11 +134,17 @@ def _remarks(runs: Sequence[RunFigures]) -> tuple[str, ...]:
         broke = sum(result.broke for result in run.plain)
         if broke:
             found.append(f"{run.name}: cases that broke, and count as failed: {broke:,}; --resume asks them again.")
+        images = images_of(run.plain)
+        if run.plain and run.images_drawn is None:
+            found.append(
+                f"{run.name}: {images} images are too few to say how far the accuracy could lie on others; the "
+                "intervals take its questions for independent, which those about one image are not."
+            )
         if run.images_drawn is not None:
             low, high = (100 * end for end in run.images_drawn)
             found.append(
-                f"{run.name}: accuracy lies from {low:.1f} to {high:.1f} % when whole images are drawn (bootstrap, "
-                "95 %), since questions about one image are not independent."
+                f"{run.name}: accuracy lies from {low:.1f} to {high:.1f} % when whole ones of its {images} images are "
+                "drawn (bootstrap, 95 %), since questions about one image are not independent."
             )
     return tuple(found)
 
@@ -153,7 +160,8 @@ def _made_with(runs: Sequence[RunFigures]) -> tuple[str, ...]:
     for number, run in enumerate(runs, start=1):
         meta = run.run.meta
         lines.append(
-            f"[{number}] {meta['created']}, swath {meta['swath_version']}, {meta['n_cases']:,} cases of "
-            f"{meta['data']} (SHA-256 of the cases begins with {str(meta['data_sha256'])[:12]})."
+            f"[{number}] {meta['created']}, swath {meta['swath_version']} (code "
+            f"{str(meta.get('code_sha256', 'unknown'))[:12]}), {meta['n_cases']:,} cases of {meta['data']} "
+            f"(SHA-256 of the cases begins with {str(meta['data_sha256'])[:12]})."
         )
     return tuple(lines)

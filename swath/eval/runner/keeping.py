@@ -35,6 +35,7 @@ from swath.trace.strict_json import json_ready, json_text
 LOCK_FILE = ".lock"
 SAME = (
     "benchmark", "data_sha256", "n_cases", "planner", "segmenter", "oracle", "options", "model", "swath_version",
+    "code_sha256",
 )  # fmt: skip
 """Fields of bench.json that a run shares with the one that it resumes."""
 LONGEST_SHOWN = 80

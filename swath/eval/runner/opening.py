@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ class OpenedImage:
                 self.sites.pop(next(iter(self.sites)))
             self.sites[gsd_m] = raster, site
         raster, site = self.sites[gsd_m]
-        return raster, replace(site, warnings={}, doubts=set(), measured_classes=set(), _derived={})
+        return raster, site.again()
 
 
 @dataclass

@@ -5,13 +5,10 @@ cases -> keys wanted -> lines taken over from last time -> tasks by image -> pro
 
 from __future__ import annotations
 
-import platform
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,11 +25,11 @@ from swath.eval.runner.cells import CELLS_OF, TRUE_CLASSES, Cell, Key, Oracle, a
 from swath.eval.runner.keeping import ResultsFolder
 from swath.eval.runner.predictions import read_predictions
 from swath.eval.runner.predictors import BASELINES, Predictor, baseline
+from swath.eval.runner.provenance import made_with
 from swath.eval.runner.results import Line
-from swath.eval.runner.selection import digest, select
+from swath.eval.runner.selection import digest, place_of, select
 from swath.trace.strict_json import json_text
 
-LIBRARIES = ("numpy", "scipy", "rasterio", "shapely", "pyproj", "opencv-python-headless", "langgraph", "pydantic-monty")
 CASES_A_TASK = 32
 """Cases of one image that a process takes at a time, where several share the work."""
 CASES_A_CLUSTER_TASK = 8
@@ -134,7 +131,7 @@ def run(
     Raises:
         InputError: something cannot be used as given; of a single case it is a line of results.
     """
-    as_typed, data, out = str(data), Path(data).absolute(), Path(out).absolute()
+    as_typed, data, out = str(data), place_of(data), Path(out).absolute()
     who = planner_options or PlannerOptions()
     check_askers(planner, who, segmenter, jobs)
     cases = select(benchmark, data, out, labels_dir=labels_dir, only=only, limit=limit)
@@ -154,7 +151,7 @@ def run(
         "command": command,
         "n_cases": len(cases),
         "not_available": _not_available(cases, oracle),
-        **_made_with(),
+        **made_with(),
     }
     return _run(setup, wanted, ResultsFolder(out), meta, resume, partial(_lines, jobs=jobs, dask=dask), listen)
 
@@ -185,7 +182,7 @@ def score_predictions(
     """
     with TemporaryDirectory() as nowhere:
         folder = Path(nowhere) if out is None else out
-        ids = [case.id for case in select(benchmark, Path(data).absolute(), folder)]
+        ids = [case.id for case in select(benchmark, place_of(data), folder)]
         told = read_predictions(predictions, ids)
         return run(benchmark, data, folder, predictor=told, only=only, limit=limit, command=command)
 
@@ -257,14 +254,6 @@ def _asked(setup: Setup) -> dict[str, Any]:
         "planner": planner if isinstance(planner, str) else planner.name,
         "segmenter": setup.segmenter,
         "model": said.model if usage is None else usage.model,
-    }
-
-
-def _made_with() -> dict[str, Any]:
-    return {
-        "created": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "swath_version": version("swath"),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
     }
 
 

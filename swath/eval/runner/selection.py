@@ -22,6 +22,11 @@ IMAGES_FOLDER = "images"
 """Where a benchmark unpacks images that its files embed."""
 
 
+def place_of(data: str | Path) -> Path:
+    """Where a benchmark's files lie, absolute where that is on disk; "hf:owner/name" stays as it is."""
+    return Path(data).absolute() if Path(data).exists() or not str(data).startswith("hf:") else Path(data)
+
+
 def select(
     benchmark: str,
     data: Path,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from swath.agent.units import DIMENSIONS
 from swath.errors import InputError
 from swath.eval.cases import Case
 from swath.eval.runner.predictions import read_value
@@ -48,11 +50,33 @@ def judge(
     Raises:
         InputError: the truth is not of the type, or there is no such metric.
     """
+    if not 0 <= tolerance < math.inf:
+        raise InputError(f"A tolerance of {tolerance:g} is not possible. Next: give a share of the truth, such as 0.2.")
+    if unit is not None and unit not in DIMENSIONS:
+        raise InputError(f'There is no unit "{unit}". Next: choose one of {", ".join(DIMENSIONS)}.')
     name = metric or METRIC_OF[type_]
     case = Case(
         "answer", Path(), "", _truth(truths, type_), type_, (name,), unit=unit, tolerance_rel=tolerance
     )  # fmt: skip
     return score(case, Told({case.id: Prediction("answered", read_value(answer))}).predict(case))
+
+
+EXAMPLES: Mapping[str, str] = {
+    "number": "12.5",
+    "box": "[10, 20, 30, 40]",
+    "oriented": "[10, 20, 30, 20, 30, 40, 10, 40]",
+}
+
+
+def _is_of(value: Any, type_: str) -> bool:
+    if type_ == "number":
+        return _is_number(value)
+    length = len(json.loads(EXAMPLES[type_]))
+    return isinstance(value, list) and len(value) == length and all(map(_is_number, value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _truth(truths: Sequence[str], type_: str) -> Any:
@@ -66,9 +90,8 @@ def _truth(truths: Sequence[str], type_: str) -> Any:
             value = json.loads(text)
         except ValueError:
             value = None
-        wanted = (int, float) if type_ == "number" else list
-        if isinstance(value, bool) or not isinstance(value, wanted):
-            example = "12.5" if type_ == "number" else "[10, 20, 30, 40]"
+        if not _is_of(value, type_):
+            example = EXAMPLES[type_]
             raise InputError(f'--truth "{text}" is not of type {type_}. Next: write it like {example}.')
         return value
     return text
