@@ -47,7 +47,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (
         "tall taller tallest height heights high higher highest elevation elevations altitude storey storeys stories "
         "floors steep steepest slope deep deeper deepest depth volume relief",
-        "It asks for heights, which an image does not hold; height rasters cannot be given yet.",
+        "It asks for heights, which the built-in grammar does not read: name a language model, or swath run a program.",
     ),
     (
         "colour color colours colors red blue yellow white black grey gray brown orange pink purple bright dark look "
