@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from swath.agent.llm.expression import BARE, Argument, Operation, label, operations
@@ -44,6 +44,9 @@ def compiled(text: str, given: Given, classes: Mapping[str, tuple[str, ...]]) ->
         raise ProgramRejected([NOT_ONE.format(why="it cannot be parsed")], text) from None
     compiler = _Compiler({label(amount): amount for amount in given.amounts}, classes, text)
     value = compiler.value(tree)
+    asked = UNIT_DIMENSIONS.get(given.unit or "")
+    if value.type == "number" and asked in _ASKED and UNIT_DIMENSIONS.get(value.unit) != asked:
+        raise ProgramRejected([f"The question asks for {given.unit}, but this gives {value.unit}."], text)
     return "\n".join((*compiler.lines, _reply(value, given.unit))) + "\n"
 
 
@@ -139,10 +142,21 @@ class _Compiler:
         inputs = [self._input(argument, part) for argument, part in zip(places, node.args, strict=True)]
         given = inputs + [self._keyword(operation, keyword) for keyword in node.keywords]
         code = f"{operation.tool.name}({', '.join(given)})"
+        self._check_sense(operation.tool.name, given)
         if operation.returns in ("mask", "regions"):
             return _Value(self._named(code), operation.returns)
         handles = [part for argument, part in zip(places, inputs, strict=True) if argument.kind in _HANDLES]
         return _Value(code, operation.returns, operation.unit, handles[0] if handles else None)
+
+    def _check_sense(self, name: str, given: Sequence[str]) -> None:
+        """Small models like to take a part of itself, and what is near a thing and at the same time far from it."""
+        if name == "share_percent" and len(given) > 1 and given[1] == f"of={given[0]}":
+            raise self._wrong("a share of itself is always 100 percent")
+        if name in ("beyond", "farther"):
+            inner = next((code for code, step in self._names.items() if step == given[0]), "")
+            close = inner.startswith(("within(", "near("))
+            if close and f", {given[1]}, " in inner and inner.rpartition("=")[2] == f"{given[-1].rpartition('=')[2]})":
+                raise self._wrong("nothing is within a distance of a thing and beyond the same distance of it")
 
     def _input(self, argument: Argument, node: ast.expr) -> str:
         if argument.kind == "number":
@@ -200,6 +214,7 @@ class _Compiler:
         return ProgramRejected([NOT_ONE.format(why=why)], self.text)
 
 
+_ASKED = ("area", "length", "power", "share")
 _HANDLES = ("mask", "regions", "either")
 
 

@@ -15,8 +15,10 @@ import swath.prompts
 from swath.agent.checker import check, depends_on_measurement
 from swath.agent.execution import surface
 from swath.agent.llm.bound import Bound
+from swath.agent.llm.bound_compile import compiled
 from swath.agent.llm.exchange import Grammar
 from swath.agent.llm.expression import operations
+from swath.agent.llm.given import given
 from swath.errors import PlanError, ProgramRejected, Refused
 from swath.tools.site import Site
 
@@ -45,21 +47,34 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return painted_site(tmp_path_factory.mktemp("painted"))
 
 
+NO_SENSE = ("a share of itself", "and beyond the same distance", "The question asks for")
+"""What the grammar lets through and the compiler sends back."""
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_whatever_the_grammar_derives_compiles_and_passes_the_checker(question: str) -> None:
-    grammar, asked, rng = grammar_of(question), task(question), random.Random(1)
+    grammar, asked, rng, compiled_well = grammar_of(question), task(question), random.Random(1), 0
     for _ in range(60):
         text = grammar.derived(rng, start="answer")
         assert grammar.holds(text, "answer")
-        program = Bound().program(text, asked)
-        check(program.source, surface())
+        try:
+            program = Bound().program(text, asked)
+        except ProgramRejected as fault:
+            assert any(sense in str(fault) for sense in NO_SENSE), fault
+        else:
+            check(program.source, surface())
+            compiled_well += 1
+    assert compiled_well >= 20
 
 
 def test_derived_expressions_run_or_come_back_as_hints(site: Site) -> None:
     grammar, rng = grammar_of(QUESTIONS[1]), random.Random(2)
     ran = 0
     for _ in range(25):
-        program = Bound().program(grammar.derived(rng, "answer", depth=4), task(QUESTIONS[1]))
+        try:
+            program = Bound().program(grammar.derived(rng, "answer", depth=4), task(QUESTIONS[1]))
+        except ProgramRejected:
+            continue
         if not depends_on_measurement(program.source, surface()):
             continue
         try:
@@ -156,3 +171,21 @@ def test_compound_values_are_answered_in_the_asked_unit(site: Site) -> None:
 def _words_of_family(family: str, name: str) -> str:
     words = tomllib.loads(FAMILIES.read_text(encoding="utf-8"))["words"]
     return words.get(family, name.split("_"))[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "expression", "said"),
+    [
+        ("How many hectares of water are there?", 'count(components("water"))', "asks for ha, but this gives count"),
+        ("What percentage is water?", 'share_percent("water", of="water")', "a share of itself is always 100 percent"),
+        (
+            "How much water is within 20 m of a road?",
+            'area_m2(beyond(within("water", "road", max_distance="20 m"), "road", larger_than="20 m"))',
+            "beyond the same distance of it",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_comes_back_with_why(question: str, expression: str, said: str) -> None:
+    classes = {name: (name,) for name in ("water", "road")}
+    with pytest.raises(ProgramRejected, match=said):
+        compiled(expression, given(question, ("water", "road")), classes)
