@@ -23,7 +23,7 @@ from swath.eval.runner.results import read_results
 from swath.eval.statistics import wilson
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
-MAPS = {"own": ("group5_tile02", 20), "free": ("group6_tile03", 40)}
+MAPS = {"own": ("group7_tile02", 20), "free": ("group7_tile04", 40)}
 """Wordings to the map whose questions are asked and their number; no other use is made of these maps."""
 WAYS = ("bound", "structured", "code")
 PAIRS = (("offline", "bound"), ("bound", "structured"), ("bound", "code"))
