@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -286,5 +286,5 @@ _NUMBER_WORDS = (
 
 
 def _asks_a_number(pieces: Sequence[Piece]) -> bool:
-    claims: Callable[[Piece], bool] = lambda piece: piece.kind in ("ISTHERE", "DO", "WHICH")  # noqa: E731
-    return any(piece.kind in _NUMBER_WORDS for piece in pieces) and not any(map(claims, pieces))
+    kinds = {piece.kind for piece in pieces}
+    return bool(kinds & set(_NUMBER_WORDS)) and not kinds & {"ISTHERE", "DO", "WHICH"}
