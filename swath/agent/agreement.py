@@ -36,7 +36,7 @@ def verdict(desk: Desk, rival: Planner, work: Callable[[Desk], Answer], answer: 
         How the run ends: `status`, and a `reason` where the two differ. The desk then holds those of both ways in place
         of a program of its own, so that both runs are kept.
     """
-    other = Desk(desk.request, rival, desk.sandbox, desk.limits, desk.listen)
+    other = Desk(desk.request, rival, desk.sandbox, desk.limits)
     other.raster, other.backend, other.site = desk.raster, desk.backend, desk.opened().nudged(Nudge())
     second = work(other)
     if same(answer, second) and desk.program is not None:

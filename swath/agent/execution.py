@@ -14,7 +14,7 @@ from swath.errors import PlanError, ProgramFailed, SwathError, ToolError
 from swath.tools.handles import Mask, Regions
 from swath.tools.registry import Tool, describe, tools
 from swath.tools.site import Site
-from swath.trace.events import Event, Listener, nobody
+from swath.trace.events import Event, tell
 from swath.types import KINDS, Kind
 
 HANDLES = (Mask, Regions)
@@ -166,17 +166,15 @@ def surface() -> Mapping[str, Tool]:
 class Execution:
     """Executes the calls of one run of a program on a site."""
 
-    def __init__(self, site: Site, listen: Listener = nobody, further: Mapping[str, Tool] | None = None) -> None:
+    def __init__(self, site: Site, further: Mapping[str, Tool] | None = None) -> None:
         """Begin with an empty ledger.
 
         Args:
             site: what is measured.
-            listen: told of every call that came back.
             further: tools beside the registered ones.
         """
         self.site = site
         self.ledger = Ledger()
-        self._listen = listen
         self.reply: Reply | None = None
         self._surface = {**surface(), **(further or {})}
         self._memo: dict[tuple[Any, ...], Any] = {}
@@ -235,7 +233,7 @@ class Execution:
         step = Step(call.name, shown, summary, call.line, time.perf_counter() - started, error, cached)
         self.ledger.add(step, tuple(arguments.values()), result)
         detail = {"arguments": shown, "result": summary, "line": call.line, "error": error, "cached": cached}
-        self._listen(Event("tool", call.name, step.seconds, detail))
+        tell(Event("tool", call.name, step.seconds, detail))
 
 
 def run_program(

@@ -40,7 +40,8 @@ from swath.errors import (
 )
 from swath.segment.no_classes import NoClasses
 from swath.tools.registry import Tool
-from swath.trace.events import Event
+from swath.trace.events import QUESTION, Event, everybody, heard_by, tell
+from swath.trace.telemetry import spans
 from swath.types import Answer
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def check(state: State, desk: Desk) -> dict[str, Any]:
 def run(state: State, desk: Desk) -> dict[str, Any]:
     """Run the program in the sandbox, and again under each doubt."""
     site = desk.opened()
-    desk.execution, desk.measured = Execution(site, desk.listen, _further(desk)), None
+    desk.execution, desk.measured = Execution(site, _further(desk)), None
     desk.measured = measure(state["source"], site, desk.sandbox, desk.limits, desk.execution)
     return {}
 
@@ -176,7 +177,7 @@ def _node(function: Node) -> Callable[[State, Runtime[Desk]], dict[str, Any]]:
 
     def node(state: State, runtime: Runtime[Desk]) -> dict[str, Any]:
         desk, name = runtime.context, function.__name__
-        desk.listen(Event("begin", name))
+        tell(Event("begin", name))
         started = time.perf_counter()
         error: str | None = None
         try:
@@ -191,7 +192,7 @@ def _node(function: Node) -> Callable[[State, Runtime[Desk]], dict[str, Any]]:
         seconds = time.perf_counter() - started
         desk.timings[name] = desk.timings.get(name, 0.0) + seconds
         shown = {key: value for key, value in update.items() if key in ("scene", "status", "reason", "hints")}
-        desk.listen(Event("end", name, seconds, {**shown, "source": update.get("source"), "error": error}))
+        tell(Event("end", name, seconds, {**shown, "source": update.get("source"), "error": error}))
         desk.graph_steps.append(Step(name, {}, shown, None, seconds, error, kind="graph"))
         return update
 
@@ -250,13 +251,25 @@ def work(
     Raises:
         InputError: a file or an option cannot be used.
     """
-    with tracing_context(enabled=False):
-        state = asked(desk.request.question)
+    with tracing_context(enabled=False), heard_by(everybody(desk.listen, spans())):
+        return _worked_on(desk, checkpointer, thread, turns)
+
+
+def _worked_on(
+    desk: Desk, checkpointer: BaseCheckpointSaver[Any] | None, thread: str | None, turns: Sequence[dict[str, str]]
+) -> Answer:
+    state, started = asked(desk.request.question), time.perf_counter()
+    tell(Event("begin", QUESTION, detail={"question": desk.request.question, "image": desk.request.image.name}))
+    told: dict[str, Any] = {"error": "The question was given up."}
+    try:
         if checkpointer is None:
             compiled().invoke({**state, "turns": list(turns)}, context=desk)
         else:
             kept = {"configurable": {"thread_id": thread}}
             compiled(checkpointer).invoke(state, kept, context=desk, durability="sync")
-    if desk.answer is None:
-        raise RuntimeError("the graph ended without an answer")
+        if desk.answer is None:
+            raise RuntimeError("the graph ended without an answer")
+        told = desk.answer.to_json()
+    finally:
+        tell(Event("end", QUESTION, time.perf_counter() - started, told))
     return desk.answer

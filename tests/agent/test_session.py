@@ -84,7 +84,7 @@ def test_events_tell_what_happens(village: Any, tmp_path: Path) -> None:
     with swath.Session(village.image, **options(village, tmp_path)) as session:
         session.ask(COUNT, listen=told.append)
     steps = [event.name for event in told if event.kind == "begin"]
-    assert steps == ["read", "plan", "check", "run", "verify", "answer"]
+    assert steps == ["question", "read", "plan", "check", "run", "verify", "answer"]
     tools = [event for event in told if event.kind == "tool"]
     assert [event.name for event in tools][:2] == ["segment", "components"]
     assert tools[1].detail["result"]["count"] > 0

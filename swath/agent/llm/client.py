@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
 import httpx2
@@ -16,6 +16,7 @@ from swath.agent.llm.prices import cost_of
 from swath.agent.llm.protocols import stream
 from swath.agent.llm.settings import Settings
 from swath.errors import BudgetExceeded, CutOff, ModelError
+from swath.trace.events import Event, tell
 
 CONNECT_S = 10.0
 REPLIES = 3
@@ -145,10 +146,16 @@ class Client:
         if tokens[0] is not None and tokens[1] is not None:
             cost = cost_of(self.settings, tokens[0], received.tokens_cached, tokens[1])
         self._hide_key(received)
-        self.calls.append(
-            Call(ask.purpose, self.settings.model, self.settings.host, tokens[0], received.tokens_cached, tokens[1],
-                 cost, seconds, attempt.tries, received.text, error)
+        call = Call(
+            ask.purpose, self.settings.model, self.settings.host, tokens[0], received.tokens_cached, tokens[1],
+            cost, seconds, attempt.tries, received.text, error,
         )  # fmt: skip
+        self.calls.append(call)
+        tell(
+            Event(
+                "model", call.model, seconds, {name: value for name, value in asdict(call).items() if name != "reply"}
+            )
+        )
 
     def _hide_key(self, received: Received) -> None:
         """A server that repeats the key does not get it into a program or a record."""
