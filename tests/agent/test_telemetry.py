@@ -87,7 +87,7 @@ def test_calls_of_a_model_follow_the_conventions_and_keys_stay_here(village: Any
 def test_a_failed_step_is_an_error(village: Any, tmp_path: Path) -> None:
     with OtlpReceiver() as receiver:
         address = f"{receiver.endpoint}/v1/traces"
-        done = ask(village, tmp_path, "--gsd", "1e9", OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=address)
+        done = ask(village, tmp_path, "--aoi", "missing.gpkg", OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=address)
     assert done.returncode == 2
     spans = by_name(receiver.spans)
     assert spans["swath question"].error
