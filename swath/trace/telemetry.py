@@ -75,24 +75,32 @@ class _Spans:
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
-        self._open: list[Span] = []
+        self._open: list[tuple[str, Span]] = []
         self._words = os.environ.get(WORDS, "").strip().lower() == "true"
 
     def __call__(self, event: Event) -> None:
         """Begin, end or add a span."""
         if event.kind == "begin":
-            self._open.append(self._span(f"swath {event.name}", event, time.time_ns()))
-        elif event.kind == "end" and self._open:
-            _end(self._open.pop(), event, self._described(event))
+            self._open.append((event.name, self._span(f"swath {event.name}", event, time.time_ns())))
+        elif event.kind == "end":
+            self._close(event)
         elif event.kind in ("tool", "model"):
             started = time.time_ns() - round(event.seconds * 1e9)
             name = f"execute_tool {event.name}" if event.kind == "tool" else f"chat {event.name}"
             _end(self._span(name, event, started), event, self._described(event))
 
+    def _close(self, event: Event) -> None:
+        """End what has begun under a name, and what was cut short in it."""
+        while self._open:
+            name, span = self._open.pop()
+            _end(span, event, self._described(event) if name == event.name else {})
+            if name == event.name:
+                return
+
     def _span(self, name: str, event: Event, started: int) -> Span:
         from opentelemetry.trace import SpanKind, set_span_in_context
 
-        inside = set_span_in_context(self._open[-1]) if self._open else None
+        inside = set_span_in_context(self._open[-1][1]) if self._open else None
         kind = SpanKind.CLIENT if event.kind == "model" else SpanKind.INTERNAL
         span: Any = self._tracer.start_span(name, inside, kind=kind, start_time=started)
         span.set_attributes(_plain(self._described(event)))

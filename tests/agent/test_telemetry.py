@@ -91,6 +91,8 @@ def test_a_failed_step_is_an_error(village: Any, tmp_path: Path) -> None:
     assert done.returncode == 2
     spans = by_name(receiver.spans)
     assert spans["swath question"].error
+    assert spans["swath read"].error
+    assert spans["swath read"].parent == spans["swath question"].span_id
 
 
 @pytest.mark.parametrize(
