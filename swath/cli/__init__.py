@@ -18,6 +18,7 @@ from swath.cli.benching import bench, score
 from swath.cli.chatting import chat
 from swath.cli.llm import llm
 from swath.cli.looking import doctor, info, segment, tools
+from swath.cli.mcp import mcp
 from swath.cli.surveying import survey
 from swath.cli.traces import trace
 from swath.errors import SwathError
@@ -95,5 +96,5 @@ def swath() -> None:
     """  # noqa: D301 - click reads the backspace as "leave these lines as they are"
 
 
-for _command in (ask, run, chat, survey, segment, info, tools, trace, bench, score, llm, demo, doctor):
+for _command in (ask, run, chat, survey, segment, info, tools, trace, bench, score, llm, mcp, demo, doctor):
     swath.add_command(_command)

@@ -1,0 +1,1 @@
+"""Pages for people who look: runs, comparisons, batches, and the server that shows them."""

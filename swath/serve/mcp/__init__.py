@@ -1,0 +1,1 @@
+"""swath for other programs' agents: a server of the Model Context Protocol."""
