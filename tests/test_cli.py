@@ -166,6 +166,28 @@ def test_trace_lists_shows_replays_compares_and_exports(village: Any, tmp_path: 
     assert len(json.loads((tmp_path / "o.geojson").read_text(encoding="utf-8"))["features"]) == 12
 
 
+def test_an_answer_s_objects_go_to_the_files_that_are_named(village: Any, tmp_path: Path) -> None:
+    files = ("--geojson", "o.geojson", "--csv", "o.csv")
+    done = swath("ask", village.image, "How many buildings are there?", *labelled(village), *files, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "  12 objects written to o.geojson in EPSG:4326.\n  12 objects written to o.csv, centroids in" in done.stdout
+    assert len(json.loads((tmp_path / "o.geojson").read_text(encoding="utf-8"))["features"]) == 12
+    assert len((tmp_path / "o.csv").read_text(encoding="utf-8").splitlines()) == 13
+    (tmp_path / "one.py").write_text('reply(share_percent(segment("water")), kind="percent")')
+    done = swath("run", "one.py", village.image, *labelled(village), "--csv", "n.csv", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["status"] == "answered"
+    assert done.stderr == "note: No objects stand behind this answer, so n.csv was not written.\n"
+    for wrong, said in (
+        (village.image, "is one of the files that are read"),
+        ("one.py", "is one of the files that are read"),
+        ("no/o.csv", "there is no folder no"),
+    ):
+        done = swath("run", "one.py", village.image, *labelled(village), "--geojson", wrong, cwd=tmp_path)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    done = swath("trace", "export", "2026", cwd=tmp_path)
+    assert (done.returncode, "Give a file to write: --geojson FILE or --csv FILE." in done.stderr) == (2, True)
+
+
 def test_an_area_of_interest_bounds_what_is_measured(village: Any, tmp_path: Path) -> None:
     corner = [[500_000, 4_999_900], [500_050, 4_999_900], [500_050, 5_000_000], [500_000, 5_000_000]]
     area = {

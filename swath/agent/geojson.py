@@ -43,7 +43,7 @@ def write_geojson(
     Raises:
         InputError: the file cannot be written.
     """
-    placed, name = _placed(shapes, crs, pixel_size)
+    placed, name = placed_shapes(shapes, crs, pixel_size)
     collection: dict[str, Any] = {"type": "FeatureCollection"}
     if name != "EPSG:4326":
         # GeoJSON says longitude and latitude on WGS 84 unless it says otherwise; null was its word for "unknown".
@@ -60,7 +60,8 @@ def write_geojson(
     return name
 
 
-def _placed(shapes: Geometries, crs: pyproj.CRS | None, pixel_size: float) -> tuple[Geometries, str]:
+def placed_shapes(shapes: Geometries, crs: pyproj.CRS | None, pixel_size: float) -> tuple[Geometries, str]:
+    """Shapes in the coordinates that are written, and the name of these; arguments as for `write_geojson`."""
     if crs is None:
         return shapes, "pixel coordinates, x = column, y = row (down), since the image has no CRS"
     crs = horizontal(crs)

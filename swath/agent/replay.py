@@ -5,41 +5,26 @@ A run that kept its masks is measured on these; any other has its classes found 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from math import hypot
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-import pyproj
-import shapely
 
 from swath.agent.answer import build
 from swath.agent.ask import GivenProgram, process_sandbox
 from swath.agent.desk import Desk, Request, heights_of
 from swath.agent.execution import Execution
 from swath.agent.eyes import remembered
-from swath.agent.geojson import write_geojson
 from swath.agent.measure import measure
-from swath.agent.objects import (
-    LIST_COLUMNS,
-    ObjectTable,
-    counted_objects,
-    heights_above_ground,
-    in_crs,
-    table_columns,
-)
-from swath.agent.outputs import check_output
 from swath.agent.planner import Program
 from swath.agent.recorded import RecordedBackend
 from swath.agent.runs import step_lines
 from swath.agent.verify import verify
 from swath.errors import InputError, PlanError, Refused, VerificationFailed
 from swath.raster.reader import open_raster
+from swath.tools.handles import Mask, Regions
 from swath.tools.site import Site
-from swath.trace.reading import OBJECTS_FILE, Run
+from swath.trace.reading import Run
 from swath.trace.strict_json import json_ready, json_text
 from swath.types import Answer
 
@@ -84,6 +69,20 @@ def replay(run: Run, *, resegment: bool = False, image: Path | None = None) -> R
     return Replay(answer, tuple(_differences(run, desk, answer)))
 
 
+def objects_again(run: Run) -> tuple[Mask | Regions, Site]:
+    """What stood behind the answer of a run, measured again, and the site that it was measured on.
+
+    Raises:
+        InputError: the program names no objects, or cannot be run again.
+    """
+    desk = _desk(run, None)
+    answer = _measured(desk, run, resegment=False)
+    objects = None if desk.measured is None else desk.measured.outcome.reply.objects
+    if objects is None:
+        raise InputError(f"Run {run.id} cannot be measured again: {answer.reason or 'its reply names no objects'}")
+    return objects, desk.opened()
+
+
 def _desk(run: Run, image: Path | None) -> Desk:
     """A desk with the recorded request and the recorded program on it."""
     source = run.program
@@ -104,7 +103,7 @@ def _desk(run: Run, image: Path | None) -> Desk:
 def _image(run: Run, moved: Path | None) -> Path:
     """The image, where it is now."""
     known = run.record["image"]
-    places = [moved] if moved else [Path(str(known["resolved"] or known["path"])), _placed(run, str(known["path"]))]
+    places = [moved] if moved else [Path(str(known["resolved"] or known["path"])), placed(run, str(known["path"]))]
     found = next((place for place in places if place.is_file()), None)
     if found is None:
         raise InputError(
@@ -113,7 +112,7 @@ def _image(run: Run, moved: Path | None) -> Path:
     return found
 
 
-def _placed(run: Run, path: str) -> Path:
+def placed(run: Run, path: str) -> Path:
     """A path as it was typed where that still leads to the same file, else from the folder it was typed in."""
     there = Path(str(run.record["cwd"])) / path
     here = Path(path)
@@ -125,8 +124,8 @@ def _request(run: Run, image: Path) -> Request:
     unknown = sorted(set(inputs) - {option.name for option in fields(Request)})
     if unknown:
         raise InputError(f"Run {run.id} used options that this swath does not know: {', '.join(unknown)}.")
-    inputs |= {name: _placed(run, inputs[name]) for name in PATHS if name in inputs}
-    inputs["layers"] = {name: _placed(run, path) for name, path in inputs.get("layers", {}).items()}
+    inputs |= {name: placed(run, inputs[name]) for name in PATHS if name in inputs}
+    inputs["layers"] = {name: placed(run, path) for name, path in inputs.get("layers", {}).items()}
     return Request(image, run.question, **inputs)
 
 
@@ -220,79 +219,3 @@ def _fingerprints(record: Any) -> list[str]:
     if isinstance(record, list | tuple):
         return [found for value in record for found in _fingerprints(value)]
     return []
-
-
-def export(run: Run, geojson: Path) -> str:
-    """Write the objects that an answer counted as GeoJSON, by a replay where the run did not keep them.
-
-    Args:
-        run: the run.
-        geojson: file to write: EPSG:4326, or pixel coordinates where the image has no CRS.
-
-    Returns:
-        A sentence that says how many were written, where to and in which coordinates.
-
-    Raises:
-        InputError: there are no objects behind the answer, they cannot be measured again, or the file cannot be
-            written, or it is one of the run's own or one that the run was measured from.
-    """
-    check_output(geojson, _files_of(run))
-    grid = run.record["image"]["grid"]
-    if grid is None or run.answer.get("objects") is None:
-        raise InputError(f"No objects stand behind the answer of run {run.id} ({run.status}), so none can be exported.")
-    crs = None if grid["crs"] is None else pyproj.CRS.from_wkt(grid["crs"])
-    if (run.folder / OBJECTS_FILE).is_file():
-        properties, shapes = _kept_objects(run.folder / OBJECTS_FILE)
-    else:
-        properties, shapes = _replayed_objects(run)
-    pixel_size = 1.0 if crs is None else hypot(grid["affine"][0], grid["affine"][3])
-    where = write_geojson(geojson, properties, shapes, crs, pixel_size)
-    return f"{len(shapes):,} objects written to {geojson} in {where}."
-
-
-def _files_of(run: Run) -> Iterator[Path]:
-    """Files that hold the run, or that it was measured from."""
-    yield from run.folder.rglob("*")
-    image, inputs = run.record["image"], run.record["inputs"]
-    layers = inputs.get("layers") or {}
-    for path in (image["resolved"], image["path"], *map(inputs.get, PATHS), *layers.values()):
-        if path is not None:
-            yield _placed(run, str(path))
-
-
-def _kept_objects(path: Path) -> tuple[list[dict[str, Any]], Any]:
-    import pyogrio.errors
-    import pyogrio.raw
-
-    try:
-        meta, _, geometry, columns = pyogrio.raw.read(str(path), layer="counted")
-    except pyogrio.errors.DataSourceError:
-        raise InputError(f"{path} cannot be read. Next: delete it, so that the objects are measured again.") from None
-    names = [str(name) for name in meta["fields"]]
-    rows = [dict(zip(names, row, strict=True)) for row in zip(*(column.tolist() for column in columns), strict=True)]
-    return [_properties(row) for row in rows], shapely.from_wkb(geometry)
-
-
-def _properties(row: Mapping[str, Any]) -> dict[str, Any]:
-    missing = {name: None for name, value in row.items() if isinstance(value, float) and np.isnan(value)}
-    lists = {name: json.loads(row[name]) for name in LIST_COLUMNS if row.get(name)}
-    return {**row, **missing, **lists}
-
-
-def _replayed_objects(run: Run) -> tuple[list[dict[str, Any]], Any]:
-    desk = _desk(run, None)
-    answer = _measured(desk, run, resegment=False)
-    objects = None if desk.measured is None else desk.measured.outcome.reply.objects
-    if objects is None:
-        raise InputError(f"Run {run.id} cannot be measured again: {answer.reason or 'its reply names no objects'}")
-    table = counted_objects(objects, heights_above_ground(desk.opened()))
-    return _table_properties(table), in_crs(table.shapes, desk.opened().raster.grid)
-
-
-def _table_properties(table: ObjectTable) -> list[dict[str, Any]]:
-    columns = {
-        name: [None if gap else value for value, gap in zip(values.tolist(), gaps, strict=True)]
-        for name, (values, missing) in table_columns(table).items()
-        for gaps in [[False] * len(table) if missing is None else missing.tolist()]
-    }
-    return [_properties(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]

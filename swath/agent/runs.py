@@ -16,14 +16,8 @@ from typing import Any, Literal
 from swath.agent.execution import Outcome, Step
 from swath.agent.kept_masks import keep_masks, sha256_of
 from swath.agent.mask_answer import write_mask_answer
-from swath.agent.objects import (
-    ObjectTable,
-    considered_objects,
-    counted_objects,
-    heights_above_ground,
-    too_many,
-    write_objects,
-)
+from swath.agent.object_files import write_objects
+from swath.agent.objects import ObjectTable, considered_objects, counted_objects, too_many
 from swath.agent.overlay.picture import Evidence, draw_overlay
 from swath.agent.planner import Usage
 from swath.agent.sandbox import SEED
@@ -157,7 +151,7 @@ def _write_evidence(folder: Path, record: RunRecord) -> dict[str, Any]:
     kept = keep_masks(folder, record.site, None if outcome is None else outcome.ledger)
     counted = considered = ObjectTable()
     if outcome is not None and outcome.reply.objects is not None:
-        counted = counted_objects(outcome.reply.objects, heights_above_ground(record.site))
+        counted = counted_objects(outcome.reply.objects, record.site)
         considered = considered_objects(outcome, first_call_line(record.graph_steps))
         write_objects(folder / OBJECTS_FILE, counted, considered, raster.grid)
     evidence = Evidence(counted, considered, outcome, record.site)

@@ -7,7 +7,7 @@ from typing import Any
 
 from swath.agent.ask import open_desk
 from swath.agent.desk import Request
-from swath.agent.objects import write_vector
+from swath.agent.object_files import write_vector
 from swath.agent.outputs import check_output
 from swath.errors import InputError
 from swath.raster.write import write_mask
@@ -41,7 +41,7 @@ def write_class(image: Path, class_name: str, output: Path, vector: Path | None,
     said = f"{mask.name}: {mask.size_px:,} pixels, {share:.2f} % of the valid ones, written to {output}"
     if vector is not None:
         regions = components(site, mask)
-        write_vector(vector, regions)
+        write_vector(vector, regions, site)
         said += f"; {len(regions):,} objects written to {vector}"
     return "\n".join([said, *(f"  note: {sentence}" for sentence in site.warnings)])
 

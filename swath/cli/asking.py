@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from swath.cli.options import FILE, PLANNER_OPTIONS, RUN_OPTIONS, SOURCE_OPTIONS, with_options
+from swath.cli.options import EXPORT_OPTIONS, FILE, PLANNER_OPTIONS, RUN_OPTIONS, SOURCE_OPTIONS, with_options
 from swath.cli.printing import json_line, print_answer, progress
 from swath.errors import InputError, SwathError
+from swath.trace.wording import harmless, harmless_lines
+
+if TYPE_CHECKING:
+    from swath.agent.export import Exports
+    from swath.types import Answer
 
 LONGEST_PROGRAM_BYTES = 2**24
 """The checker takes far less; this keeps a video named by mistake out of memory."""
@@ -18,9 +24,18 @@ LONGEST_PROGRAM_BYTES = 2**24
 @click.command()
 @click.argument("image", type=FILE)
 @click.argument("question")
-@with_options(*SOURCE_OPTIONS, *RUN_OPTIONS, *PLANNER_OPTIONS)
+@with_options(*SOURCE_OPTIONS, *RUN_OPTIONS, *EXPORT_OPTIONS, *PLANNER_OPTIONS)
 @click.option("--dry-run", is_flag=True, help="Print the program, measure nothing.")
-def ask(image: Path, question: str, planner: str, dry_run: bool, as_json: bool, **options: Any) -> int:
+def ask(
+    image: Path,
+    question: str,
+    planner: str,
+    dry_run: bool,
+    as_json: bool,
+    geojson: Path | None,
+    csv: Path | None,
+    **options: Any,
+) -> int:
     """Ask a QUESTION about an IMAGE and get a measured answer."""
     if dry_run:
         from swath.agent.ask import plan_only
@@ -29,16 +44,19 @@ def ask(image: Path, question: str, planner: str, dry_run: bool, as_json: bool, 
         shown = {"program": program.source, "reading": program.reading, "notes": program.notes, "gsd_m": program.gsd_m}
         click.echo(json_line(shown) if as_json else f"# {program.reading}\n{program.source}".rstrip())
         return 0
-    return _answer(image, question, as_json, planner=planner, **options)
+    return _answer(image, question, as_json, (geojson, csv), planner=planner, **options)
 
 
 @click.command()
 @click.argument("program", type=FILE)
 @click.argument("image", type=FILE)
-@with_options(*SOURCE_OPTIONS, *RUN_OPTIONS)
-def run(program: Path, image: Path, as_json: bool, **options: Any) -> int:
+@with_options(*SOURCE_OPTIONS, *RUN_OPTIONS, *EXPORT_OPTIONS)
+def run(program: Path, image: Path, as_json: bool, geojson: Path | None, csv: Path | None, **options: Any) -> int:
     """Run an edited PROGRAM on an IMAGE, in the same sandbox and with the same run folder as `ask`."""
-    return _answer(image, program.name, as_json, program=_source(program), **options)
+    source = _source(program)
+    if any(path is not None and path.exists() and path.samefile(program) for path in (geojson, csv)):
+        raise InputError(f"{program} is one of the files that are read. Next: name another file to write.")
+    return _answer(image, program.name, as_json, (geojson, csv), program=source, **options)
 
 
 def _source(program: Path) -> str:
@@ -55,9 +73,12 @@ def _source(program: Path) -> str:
         raise InputError(f"The program {program} cannot be read: {why}. Next: check the path.") from None
 
 
-def _answer(image: Path, question: str, as_json: bool, **options: Any) -> int:
+def _answer(image: Path, question: str, as_json: bool, files: tuple[Path | None, Path | None], **options: Any) -> int:
     from swath.agent.ask import ask as ask_question
+    from swath.agent.export import Exports
 
+    exports = Exports(*files)
+    exports.check([image, *_read(options)])
     try:
         with progress(quiet=as_json) as listen:
             answer = ask_question(image, question, listen=listen, **options)
@@ -76,7 +97,28 @@ def _answer(image: Path, question: str, as_json: bool, **options: Any) -> int:
         click.echo(json_line(answer.to_json()))
     else:
         print_answer(answer)
+    _export(answer, exports, quiet=as_json)
     return {"answered": 0, "refused": 3, "failed": 1}[answer.status]
+
+
+def _read(options: dict[str, Any]) -> Iterator[Path]:
+    """The files among the options."""
+    layers = options.get("layers") or {}
+    return (value for value in (*options.values(), *layers.values()) if isinstance(value, Path))
+
+
+def _export(answer: Answer, exports: Exports, *, quiet: bool) -> None:
+    """Write the objects of an answer to the files that were asked for."""
+    from swath.agent.export import export
+    from swath.trace.reading import load_run
+
+    if exports.files and (answer.objects is None or answer.run is None):
+        names = " and ".join(map(str, exports.files))
+        click.echo(harmless(f"note: No objects stand behind this answer, so {names} was not written."), err=True)
+    elif exports.files:
+        said = export(load_run(Path(str(answer.run))), exports)
+        if not quiet:
+            click.echo(harmless_lines("\n".join(f"  {line}" for line in said.splitlines())))
 
 
 @click.command()

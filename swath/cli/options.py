@@ -103,6 +103,10 @@ def keep_option(default: str) -> Callable[[Command], Command]:
     return click.option("--keep", type=choice, default=default, show_default=True, help=said)
 
 
+EXPORT_OPTIONS = (
+    click.option("--geojson", type=FILE, help="Write the counted objects to this file, as GeoJSON."),
+    click.option("--csv", type=FILE, help="Write the counted objects to this file, a row for each."),
+)
 RUN_OPTIONS = (
     *PLACE_OPTIONS,
     keep_option("full"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from swath.cli.options import FILE
+from swath.cli.options import EXPORT_OPTIONS, FILE, with_options
 from swath.cli.printing import json_line
 from swath.trace.wording import harmless, harmless_lines
 
@@ -89,10 +89,13 @@ def diff(first: str, second: str, out: Path, as_json: bool) -> None:
 @trace.command()
 @click.argument("run_id", metavar="RUN")
 @_PARENT
-@click.option("--geojson", type=FILE, required=True, help="File to write the counted objects to.")
-def export(run_id: str, out: Path, geojson: Path) -> None:
+@with_options(*EXPORT_OPTIONS)
+def export(run_id: str, out: Path, geojson: Path | None, csv: Path | None) -> None:
     """Write the objects that an answer counted."""
-    from swath.agent.replay import export as export_run
+    from swath.agent.export import Exports
+    from swath.agent.export import export as export_run
     from swath.trace.reading import find_run
 
-    click.echo(harmless(export_run(find_run(run_id, out), geojson)))
+    if geojson is None and csv is None:
+        raise click.UsageError("Give a file to write: --geojson FILE or --csv FILE.")
+    click.echo(harmless_lines(export_run(find_run(run_id, out), Exports(geojson, csv))))

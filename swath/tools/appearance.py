@@ -10,9 +10,10 @@ from swath.raster.reader import Raster
 from swath.tools.colours import TERMS, UNNAMED, Colour, names_of
 from swath.tools.handles import Mask, Regions
 from swath.tools.registry import tool
-from swath.tools.runs import row_blocks
+from swath.tools.runs import Runs, row_blocks
 from swath.tools.site import Site
 
+ByteImage = NDArray[np.uint8]
 IntArray = NDArray[np.int64]
 TRUE_COLOUR = ("red", "green", "blue")
 
@@ -40,9 +41,13 @@ def region_colours(site: Site, regions: Regions) -> list[str]:
     """The dominant colour of every region, in order; see `dominant_colour`.
 
     Raises:
-        Refused: the image has no true colour.
+        Refused: the image has no true colour, or a region has no pixel with a known colour.
     """
-    return [TERMS[index] for index in _dominant(site, regions).tolist()]
+    found = _dominant(site, regions).tolist()
+    if UNNAMED in found:
+        which = f"{regions.name} number {found.index(UNNAMED) + 1}"
+        raise Refused(f"{which} has no known colour: there red, green and blue are nodata.")
+    return [TERMS[index] for index in found]
 
 
 @tool(measures=True)
@@ -108,10 +113,7 @@ def pixels_of_colour(site: Site, of: Mask | Regions, *, colour: Colour) -> Mask:
         Refused: the image has no true colour.
     """
     mask = site.mask_of(of)
-    window = _window(mask.pixels)
-    pixels = np.zeros_like(mask.pixels)
-    pixels[window] = mask.pixels[window] & (_named(site, window) == TERMS.index(colour))
-    return mask.derived(pixels, f"{colour} {mask.name}")
+    return mask.derived(_named(site, mask.pixels) == TERMS.index(colour), f"{colour} {mask.name}")
 
 
 @tool(measures=True)
@@ -126,9 +128,8 @@ def _counts(site: Site, of: Mask | Regions) -> IntArray:
     Raises:
         Refused: the image has no true colour, or no pixel of it has a colour.
     """
-    mask = site.mask_of(of)
-    window = _window(mask.pixels)
-    counts = np.bincount(_named(site, window)[mask.pixels[window]], minlength=UNNAMED + 1)[: len(TERMS)]
+    pixels = site.mask_of(of).pixels
+    counts = np.bincount(_named(site, pixels)[pixels], minlength=UNNAMED + 1)[: len(TERMS)]
     if not counts.any():
         raise Refused(f"There is no {of.name} in the image, so that it has no colour.")
     return counts
@@ -136,25 +137,26 @@ def _counts(site: Site, of: Mask | Regions) -> IntArray:
 
 def _dominant(site: Site, regions: Regions) -> IntArray:
     """(n,) index of the term that most pixels of each region have."""
-    window = _window(site.mask_of(regions).pixels)
-    named, width = _named(site, window), regions.grid.shape[1]
-    found = np.zeros(len(regions), dtype=np.int64)
-    for position in range(len(regions)):
-        source, index = regions.sources[regions.which[position]], regions.indices[position]
-        row, col = np.divmod(source.runs.of(np.array([index])).places, width)
-        terms = named[row - window[0].start, col - window[1].start]
-        found[position] = np.bincount(terms, minlength=UNNAMED + 1)[: len(TERMS)].argmax()
-    return found
+    named = _named(site, site.mask_of(regions).pixels)
+    return regions.measured(lambda runs: _most_frequent(named, runs))
 
 
-def _window(pixels: NDArray[np.bool_]) -> tuple[slice, slice]:
-    """Rows and columns that hold all of some pixels; nothing where there are none."""
-    rows, cols = (np.flatnonzero(pixels.any(axis=axis)) for axis in (1, 0))
-    return (slice(rows[0], rows[-1] + 1), slice(cols[0], cols[-1] + 1)) if len(rows) else (slice(0, 0), slice(0, 0))
+def colours_of_objects(raster: Raster, runs: Runs) -> list[Colour | None]:
+    """(n,) colour that most pixels of each object have; None where none is known, or the image has no true colour."""
+    if _why_no_colour(raster) is not None:
+        return [None] * runs.count
+    found = _most_frequent(_terms(raster, runs.pixels()), runs).tolist()
+    return [None if index == UNNAMED else TERMS[index] for index in found]
 
 
-def _named(site: Site, window: tuple[slice, slice]) -> NDArray[np.uint8]:
-    """Indices into `TERMS` of the pixels of a window, `UNNAMED` where a band has no value.
+def _most_frequent(named: ByteImage, runs: Runs) -> IntArray:
+    """(n,) index of the term that most pixels of each object have; `UNNAMED` where none has one."""
+    counts = runs.tally(np.minimum(named, len(TERMS)), len(TERMS) + 1)[:, : len(TERMS)]
+    return np.where(counts.any(axis=1), counts.argmax(axis=1), UNNAMED)
+
+
+def _named(site: Site, pixels: NDArray[np.bool_]) -> ByteImage:
+    """The same as `_terms`; says how colours are named.
 
     Raises:
         Refused: the image has no true colour; the message says what would help.
@@ -165,13 +167,24 @@ def _named(site: Site, window: tuple[slice, slice]) -> NDArray[np.uint8]:
     site.warn(
         "Colours are eleven basic terms, named pixel by pixel from the 8-bit red, green and blue values as they are."
     )
-    rows, cols = window
-    named = np.full((rows.stop - rows.start, cols.stop - cols.start), UNNAMED, dtype=np.uint8)
-    bands = [site.raster.band(role).index for role in TRUE_COLOUR]
-    for block in row_blocks(len(named)):
-        read = site.raster.read(*bands, rows=slice(rows.start + block.start, rows.start + block.stop), cols=cols)
-        known = ~np.ma.getmaskarray(read.data).any(axis=0)
-        named[block][known] = names_of(read.data.data.transpose(1, 2, 0)[known])
+    return _terms(site.raster, pixels)
+
+
+def _terms(raster: Raster, pixels: NDArray[np.bool_]) -> ByteImage:
+    """(rows, columns) indices into `TERMS` of some pixels, `UNNAMED` elsewhere and where no band has a value.
+
+    A band that alone is nodata counts as it is stored: where nodata is 0, pure red is no gap.
+    """
+    named = np.full(pixels.shape, UNNAMED, dtype=np.uint8)
+    columns = np.flatnonzero(pixels.any(axis=0))
+    bands = [raster.band(role).index for role in TRUE_COLOUR]
+    for rows in row_blocks(len(pixels)):
+        if not pixels[rows].any():
+            continue
+        cols = slice(int(columns[0]), int(columns[-1]) + 1)
+        read = raster.read(*bands, rows=rows, cols=cols)
+        wanted = pixels[rows, cols] & ~np.ma.getmaskarray(read.data).all(axis=0)
+        named[rows, cols][wanted] = names_of(read.data.data.transpose(1, 2, 0)[wanted])
     return named
 
 

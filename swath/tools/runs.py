@@ -158,6 +158,13 @@ class Runs:
         np.minimum.at(lowest, self.owner, _reduced(np.minimum, field.reshape(-1), self.start, self.stop))
         return lowest
 
+    def tally(self, codes: NDArray[np.uint8], kinds: int) -> IntArray:
+        """(n, kinds) how many of each object's pixels have each code of an image, 0 to `kinds` - 1."""
+        flat, counts = codes.reshape(-1), np.zeros(self.count * kinds, dtype=np.int64)
+        for run, places in self._spelled_out():
+            counts += np.bincount(self.owner[run].astype(np.int64) * kinds + flat[places], minlength=len(counts))
+        return counts.reshape(self.count, kinds)
+
     def pixels(self, image: BoolImage | None = None) -> BoolImage:
         """(rows, columns) bool: the pixels of all objects, added to an image where one is given."""
         image = np.zeros(self.shape, dtype=bool) if image is None else image

@@ -16,7 +16,7 @@ from affine import Affine
 from run_scenes import UTM, Scene, painted, write_image
 
 from swath.agent import objects
-from swath.agent.objects import write_vector
+from swath.agent.object_files import write_vector
 from swath.errors import InputError
 from swath.trace.reading import load_run
 
@@ -275,10 +275,10 @@ def test_objects_alone_for_swath_segment(tmp_path: Path, monkeypatch: pytest.Mon
     raster = open_raster(write_image(tmp_path / "town.tif", SHAPE))
     site = Site(raster, PaintedBackend(SHAPE, {"building": HOUSES}), np.ones(SHAPE, dtype=bool))
     regions = components(site, segment(site, "building"))
-    write_vector(tmp_path / "o.gpkg", regions)
+    write_vector(tmp_path / "o.gpkg", regions, site)
     assert pyogrio.read_info(tmp_path / "o.gpkg")["features"] == 4
     with pytest.raises(InputError, match=r"nowhere.*o\.gpkg cannot be written. Next: check the folder"):
-        write_vector(tmp_path / "nowhere" / "o.gpkg", regions)
+        write_vector(tmp_path / "nowhere" / "o.gpkg", regions, site)
 
 
 def test_oriented_boxes_lengths_and_directions_are_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyproj
 import pytest
 import shapely
-from affine import Affine
 from run_scenes import Scene, painted, write_image
 
 import swath
 from swath.agent.planner import Program
 from swath.agent.recorded import RecordedBackend
-from swath.agent.replay import PATHS, export, replay
+from swath.agent.replay import PATHS, replay
 from swath.errors import InputError, Refused
 from swath.segment.protocol import Segmentation
 from swath.testing.planner import ScriptedPlanner
 from swath.testing.segment import PaintedFactory, Painting
-from swath.trace.reading import Run, load_run
+from swath.trace.reading import load_run
 
 SHAPE = (40, 60)
 WATER = painted(SHAPE, (0, 0, 5, 40))
@@ -300,68 +297,3 @@ def test_a_doctored_answer_is_found_out(tmp_path: Path, monkeypatch: pytest.Monk
     (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
     (difference,) = replay(load_run(folder)).differences
     assert difference.startswith("answer: 533.33")
-
-
-def feature_collection(run: Run, path: Path) -> tuple[Mapping[str, Any], str]:
-    said = export(run, path)
-    found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found, said
-
-
-@pytest.mark.parametrize("keep", ["full", "light"])
-def test_export_is_longitude_and_latitude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: str) -> None:
-    folder, answer = scene_of(tmp_path, monkeypatch, IDS).ask(ALL, keep=keep)
-    found, said = feature_collection(load_run(folder), tmp_path / "o.geojson")
-    assert said == f"{answer.answer} objects written to {tmp_path / 'o.geojson'} in EPSG:4326."
-    assert len(found["features"]) == answer.answer == 3
-    assert "crs" not in found
-    first = found["features"][0]
-    assert first["properties"] == {
-        "id": "1", "class": "building", "area_m2": 400.0, "height_m": None, "score": None, "box": [30, 5, 40, 15],
-        "area_px": 100, "length_m": 20.0, "width_m": 20.0, "orientation_deg": None,
-        "oriented_box": [30, 5, 40, 5, 40, 15, 30, 15],
-    }  # fmt: skip
-    lon, lat = shapely.geometry.shape(first["geometry"]).centroid.coords[0]
-    x, y = pyproj.Transformer.from_crs(4326, 32631, always_xy=True).transform(lon, lat)
-    assert (x, y) == pytest.approx((500_070, 4_999_980), abs=0.01)
-    for part in shapely.get_parts(shapely.geometry.shape(first["geometry"])):
-        assert part.exterior.is_ccw  # RFC 7946
-
-
-def test_export_without_crs_says_that_it_is_pixels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = scene_of(tmp_path, monkeypatch, IDS, crs=None, affine=Affine.identity())
-    folder, _ = scene.ask(ALL)
-    found, said = feature_collection(load_run(folder), tmp_path / "o.geojson")
-    assert "pixel coordinates, x = column, y = row (down), since the image has no CRS" in said
-    assert found["crs"] is None
-    assert shapely.geometry.shape(found["features"][0]["geometry"]).bounds == (30, 5, 40, 15)
-
-
-def test_export_of_another_planet_names_its_own_coordinates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    moon = pyproj.CRS.from_proj4("+proj=eqc +lat_ts=0 +lon_0=0 +R=1737400 +units=m +no_defs")
-    scene = scene_of(tmp_path, monkeypatch, IDS, crs=moon, affine=Affine(100, 0, 0, 0, -100, 0))
-    folder, _ = scene.ask(ALL)
-    _, said = feature_collection(load_run(folder), tmp_path / "o.geojson")
-    assert said.endswith("objects written to " + f"{tmp_path / 'o.geojson'} in longitude and latitude of unknown.")
-
-
-def test_export_of_nothing_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, _ = scene_of(tmp_path, monkeypatch, IDS).ask(PROGRAMS["shore"])
-    with pytest.raises(InputError, match=r"No objects stand behind the answer of run .* \(answered\)"):
-        export(load_run(folder), tmp_path / "o.geojson")
-    folder, _ = scene_of(tmp_path, monkeypatch, IDS).ask(PROGRAMS["count"])
-    with pytest.raises(InputError, match=r"cannot be written: there is no folder .*nowhere\. Next: make it\."):
-        export(load_run(folder), tmp_path / "nowhere" / "o.geojson")
-
-
-def test_an_export_overwrites_neither_the_run_nor_what_it_was_measured_from(village: Any, tmp_path: Path) -> None:
-    answer = swath.ask(
-        village.image, "How many buildings are there?", out=tmp_path / "runs", keep="full", **village.options
-    )
-    run = load_run(Path(str(answer.run)))
-    before = {path: path.read_bytes() for path in (village.image, village.legend, run.folder / "run.json")}
-    for path in (*before, run.folder / "objects.gpkg", *(run.folder / "masks").iterdir()):
-        with pytest.raises(InputError, match="is one of the files that are read"):
-            export(run, path)
-    assert {path: path.read_bytes() for path in before} == before
-    assert "12 objects" in export(run, tmp_path / "o.geojson")

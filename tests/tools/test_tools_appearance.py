@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import shapely
 from affine import Affine
 from colour_sites import picture_site
 from measured_sites import call, disc, planar
@@ -103,6 +104,20 @@ def test_void_pixels_have_no_colour(tmp_path: Path) -> None:
     raster = open_raster(tmp_path / "v.tif", bands={"red": 1, "green": 2, "blue": 3})
     site = Site(raster, PaintedBackend(SHAPE, {}), np.ones(SHAPE, dtype=bool))
     assert call(site, "colour_share_percent", call(site, "whole_image"), colour="red") == 100
+
+
+def test_a_band_that_holds_the_nodata_value_alone_is_part_of_a_colour(tmp_path: Path) -> None:
+    rgb = np.zeros((*SHAPE, 3), dtype=np.uint8)
+    rgb[:, :20], rgb[:, 20:40] = (220, 0, 0), (0, 0, 200)
+    write_array(tmp_path / "v.tif", rgb.transpose(2, 0, 1), planar("square", SHAPE), nodata=0)
+    raster = open_raster(tmp_path / "v.tif", bands={"red": 1, "green": 2, "blue": 3})
+    boxes = [shapely.box(2, 2, 10, 10), shapely.box(22, 2, 30, 10), shapely.box(60, 2, 62, 4)]
+    site = Site(raster, PaintedBackend(SHAPE, {"house": boxes}), np.ones(SHAPE, dtype=bool))
+    houses = houses_of(site)
+    reds = call(site, "of_colour", houses, colour="red")
+    assert call(site, "boxes_px", reds) == [[2, 2, 10, 10]]
+    with pytest.raises(Refused, match=r"^house number 3 has no known colour: there red, green and blue are nodata\.$"):
+        call(site, "region_colours", houses)
 
 
 def test_unknown_bands_are_refused_with_what_would_help(tmp_path: Path) -> None:

@@ -120,6 +120,18 @@ def test_touches_and_minimum_over_objects(pixels: np.ndarray[Any, Any]) -> None:
     assert found.minimum(field).tolist() == [float(field[labels == i].min()) for i in index]
 
 
+@pytest.mark.usefixtures("thin_strips")
+@settings(max_examples=60)
+@given(pixels=MASKS, seed=st.integers(0, 99))
+def test_codes_are_tallied_by_object(pixels: np.ndarray[Any, Any], seed: int) -> None:
+    codes = np.random.default_rng(seed).integers(0, 4, pixels.shape).astype(np.uint8)
+    labels, count = ndimage.label(pixels, STRUCTURE[8])
+    expected = sorted(np.bincount(codes[labels == k + 1], minlength=4).tolist() for k in range(count))
+    found = component_runs(pixels, 8).tally(codes, 4)
+    assert found.shape == (count, 4)
+    assert sorted(found.tolist()) == expected
+
+
 def test_an_object_without_a_pixel_has_size_0_and_no_minimum() -> None:
     empty = runs_of_pixels(np.array([3, 4]), np.array([1, 1]), 3, (2, 5))
     assert empty.sizes_px.tolist() == [0, 2, 0]
