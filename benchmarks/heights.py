@@ -24,7 +24,8 @@ import rasterio
 from numpy.typing import NDArray
 
 from swath.raster import terrain
-from swath.raster.heights import HeightRaster, open_heights
+from swath.raster.height_raster import HeightRaster
+from swath.raster.heights import open_heights
 from swath.raster.reader import open_raster
 from swath.raster.write import write_array
 from swath.segment.protocol import SegmentOptions

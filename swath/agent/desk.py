@@ -17,7 +17,8 @@ from swath.agent.planner import Judgement, Planner, Program, Scene, Turn
 from swath.agent.sandbox import Limits, Sandbox
 from swath.errors import Refused
 from swath.raster.grid import check_stated_size
-from swath.raster.heights import Heights, Surface, open_heights
+from swath.raster.height_raster import Surface
+from swath.raster.heights import Heights, open_heights
 from swath.raster.reader import Raster, open_raster
 from swath.segment.aoi import Area, area_of_interest
 from swath.segment.dates import open_two_dates
@@ -57,6 +58,7 @@ class Request:
         ndsm: heights above ground.
         dem: heights of the terrain.
         vertical_accuracy_m: within how many metres heights are right.
+        vertical_unit: unit of heights whose file states none.
         planner: name of a planner, or "auto".
         model: name of a language model.
         base_url: address of the server that has it.
@@ -86,6 +88,7 @@ class Request:
     ndsm: Path | None = None
     dem: Path | None = None
     vertical_accuracy_m: float | None = None
+    vertical_unit: str | None = None
     planner: str = "auto"
     model: str | None = None
     base_url: str | None = None
@@ -240,7 +243,7 @@ def heights_of(request: Request, raster: Raster) -> Heights | None:
         "dsm": request.dsm, "dtm": request.dtm, "ndsm": request.ndsm, "dem": request.dem
     }  # fmt: skip
     files = {surface: path for surface, path in named.items() if path is not None}
-    return open_heights(files, raster, request.vertical_accuracy_m)
+    return open_heights(files, raster, request.vertical_accuracy_m, request.vertical_unit)
 
 
 def _source_of_classes(request: Request, raster: Raster) -> Backend:

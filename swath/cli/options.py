@@ -86,6 +86,7 @@ HEIGHT_OPTIONS = (
     click.option("--dem", type=FILE, help="Heights of the terrain; by default --dtm."),
     click.option("--vertical-accuracy", "vertical_accuracy_m", type=float, metavar="METRES",
                  help="Within how many metres heights are right; sets their interval."),
+    click.option("--vertical-unit", metavar="UNIT", help="Unit of heights whose file states none: m, ft, us-ft ..."),
 )  # fmt: skip
 PLACE_OPTIONS = (
     click.option("--before", type=FILE, help="Labels or image of an earlier date, with --after."),

@@ -13,6 +13,9 @@ from swath.errors import InputError
 from swath.raster.geodesy import horizontal
 
 US_SURVEY_FOOT_M = 1200 / 3937
+SAME_UNIT = 1e-5
+"""The international and the US survey foot differ by 2e-6, which no height shows."""
+
 SILENT = frozenset({"", "unknown", "unnamed", "none", "n/a"})
 METRES_OF: Mapping[str, float] = {
     **dict.fromkeys(("m", "metre", "meter", "metres", "meters"), 1.0),
@@ -52,23 +55,26 @@ class Vertical:
         unit: its own word for the unit, None where it states none.
         metres: metres in one unit; 1 where it states none.
         datum: what heights are counted from, None where it does not say.
+        said: whether the unit is what a person said, since the file states none.
     """
 
     unit: str | None = None
     metres: float = 1.0
     datum: str | None = None
+    said: bool = False
 
 
-def read_vertical(dataset: Any, crs: pyproj.CRS | None, name: str) -> Vertical:
+def read_vertical(dataset: Any, crs: pyproj.CRS | None, name: str, said: str | None = None) -> Vertical:
     """Vertical unit and datum of an open dataset: from its band, its CRS or its metadata, in this order.
 
     Args:
         dataset: an open dataset.
         crs: its CRS, vertical part included.
         name: the file, for sentences.
+        said: a known unit that a person gave for files that state none.
 
     Raises:
-        InputError: it states a unit in which no height can be.
+        InputError: it states a unit in which no height can be, or another one than was said.
     """
     tags = {**dataset.tags(), **dataset.tags(1)}
     own_unit, own_datum = _of_crs(crs)
@@ -77,14 +83,31 @@ def read_vertical(dataset: Any, crs: pyproj.CRS | None, name: str) -> Vertical:
     datums = [own_datum, *(value for key, value in tags.items() if _DATUM_KEY.search(key))]
     datum = next((named(text) for text in datums if text and text.strip().lower() not in SILENT), None)
     if not units:
-        return Vertical(None, 1.0, datum)
+        return Vertical(None, 1.0, datum) if said is None else Vertical(said, check_unit(said), datum, said=True)
     metres = METRES_OF.get(units[0].strip().lower())
     if metres is None:
         raise InputError(
             f'{name} states its values in "{units[0][:40]}", which is no unit of height that is known. '
             "Next: give a raster of heights in metres or feet."
         )
+    if said is not None and abs(check_unit(said) / metres - 1) > SAME_UNIT:
+        raise InputError(
+            f"{name} states its heights in {units[0].strip()}, but --vertical-unit says {said}. Next: leave "
+            "--vertical-unit out, or correct the file (gdal_edit.py -units) where it is wrong."
+        )
     return Vertical(units[0].strip(), metres, datum)
+
+
+def check_unit(unit: str) -> float:
+    """Metres in a unit that a person gave.
+
+    Raises:
+        InputError: it is no unit of height.
+    """
+    metres = METRES_OF.get(unit.strip().lower())
+    if metres is None:
+        raise InputError(f'--vertical-unit takes a unit of height, such as m, ft or us-ft, not "{unit[:40]}".')
+    return metres
 
 
 def named(datum: str) -> str:

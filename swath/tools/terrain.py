@@ -11,7 +11,8 @@ import numpy as np
 
 from swath.errors import Refused, ToolError
 from swath.raster import terrain
-from swath.raster.heights import STATE_TERRAIN, HeightRaster
+from swath.raster.height_raster import HeightRaster
+from swath.raster.heights import STATE_TERRAIN
 from swath.raster.points import inside, pixel_at_lonlat, pixel_at_xy
 from swath.tools import kernels
 from swath.tools.cells import (

@@ -92,6 +92,17 @@ def test_intervals_say_what_they_cover(scene: Scene, surfaces: dict[str, Any]) -
     assert (count.interval.low, count.interval.high) == (1, 3)
 
 
+def test_a_unit_that_was_said_is_used_kept_and_replayed(scene: Scene, surfaces: dict[str, Any]) -> None:
+    run, answer = scene.ask(TALL.replace("larger_than_m=5", "larger_than_m=3"), vertical_unit="ft", **surfaces)
+    assert answer.answer == 1  # 12 ft
+    assert "dsm.tif states no vertical unit: --vertical-unit says ft." in answer.warnings
+    heights = pyogrio.raw.read(str(run / "objects.gpkg"), layer="counted", columns=["height_m"])[3][0]
+    assert heights.tolist() == pytest.approx([12 * 0.3048], rel=1e-6)
+    record = json.loads((run / "run.json").read_text())
+    assert (record["inputs"]["vertical_unit"], record["heights"]["rasters"]["dsm"]["unit"]) == ("ft", "ft")
+    assert replay(load_run(run)).same
+
+
 def test_ground_below_the_datum_is_an_answer(scene: Scene, tmp_path: Path) -> None:
     from swath.raster.reader import open_raster
 

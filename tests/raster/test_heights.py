@@ -13,7 +13,8 @@ from height_files import AFFINE, UTM, image, plane, write_heights
 from numpy.typing import NDArray
 
 from swath.errors import InputError, Refused
-from swath.raster.heights import HeightRaster, Heights, open_heights
+from swath.raster.height_raster import HeightRaster
+from swath.raster.heights import Heights, open_heights
 
 
 def says(kind: type[Exception], *parts: str) -> Any:
@@ -119,6 +120,34 @@ def test_a_silent_unit_is_metres_and_says_so(tmp_path: Path) -> None:
     )
 
 
+def test_a_unit_that_was_said_holds_for_silent_files_alone(tmp_path: Path) -> None:
+    ten = np.full((20, 30), 10.0, dtype=np.float32)
+    silent, stated = write_heights(tmp_path / "s.tif", ten), write_heights(tmp_path / "f.tif", ten, unit="feet")
+
+    def heights_in(path: Path, unit: str) -> HeightRaster:
+        heights = open_heights({"dem": path}, image(tmp_path), unit=unit)
+        assert heights is not None
+        return heights.surface("dem")
+
+    for unit, metres in (("ft", 3.048), ("US survey foot", 10 * 1200 / 3937), ("m", 10), (" CM ", 0.1)):
+        found = heights_in(silent, unit)
+        assert found.heights[0, 0] == pytest.approx(metres, rel=1e-7)
+        assert found.cells.notes == (f"s.tif states no vertical unit: --vertical-unit says {unit}.",)
+        assert found.describe()["unit"] == unit
+    for unit in ("ft", "us-ft"):  # 2e-6 apart
+        assert heights_in(stated, unit).heights[0, 0] == pytest.approx(3.048, rel=1e-7)
+        assert heights_in(stated, unit).cells.notes == ()
+    with says(
+        InputError,
+        r"f\.tif states its heights in feet, but --vertical-unit says m\. Next: leave ",
+        r"--vertical-unit out, or correct the file \(gdal_edit\.py -units\) where it is wrong\.",
+    ):
+        heights_in(stated, "m")
+    for path in (silent, stated):
+        with says(InputError, r'--vertical-unit takes a unit of height, such as m, ft or us-ft, not "parsec"\.'):
+            heights_in(path, "parsec")
+
+
 def test_scale_and_offset_count(tmp_path: Path) -> None:
     import rasterio
 
@@ -179,9 +208,12 @@ def test_two_stated_units_are_converted_and_a_silent_one_beside_feet_is_refused(
     with says(
         Refused,
         r"a\.tif is in ft, b\.tif states no vertical unit: whether both are in one unit is ",
-        r"not known\. Next: write the vertical unit into the file\.",
+        r"not known\. Next: say it with --vertical-unit\.",
     ):
         _ = opened(tmp_path, dsm=dsm, dtm=dtm).above_ground
+    both = open_heights({"dsm": dsm, "dtm": dtm}, image(tmp_path), unit="ft")
+    assert both is not None
+    np.testing.assert_allclose(both.above_ground.heights, 80 - 80 * 0.3048, rtol=1e-5)
 
 
 def test_units_that_nobody_states_are_caught_by_their_difference(tmp_path: Path) -> None:

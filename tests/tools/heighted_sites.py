@@ -10,7 +10,8 @@ import numpy as np
 from measured_sites import site_on
 
 from swath.raster.grid import Grid
-from swath.raster.heights import Cells, HeightRaster, Heights
+from swath.raster.height_raster import Cells, HeightRaster
+from swath.raster.heights import Heights
 from swath.raster.placing import Placement
 from swath.raster.vertical import Vertical
 from swath.tools.site import Site

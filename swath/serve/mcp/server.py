@@ -70,6 +70,7 @@ class Options(Source, total=False):
         ndsm: heights above ground.
         dem: heights of the terrain.
         vertical_accuracy_m: within how many metres heights are right.
+        vertical_unit: unit of heights whose file states none.
         keep: what the run keeps: light, wrong or full.
     """
 
@@ -81,6 +82,7 @@ class Options(Source, total=False):
     ndsm: str
     dem: str
     vertical_accuracy_m: float
+    vertical_unit: str
     keep: Literal["light", "wrong", "full"]
 
 
