@@ -14,7 +14,6 @@ from swath.tools.courses import bends, lengths
 from swath.tools.handles import Regions, covered_area
 from swath.tools.kernels import pixel_ground
 from swath.tools.rectangles import corners_px, sides
-from swath.tools.referring import UNLIKE
 from swath.tools.regions import sizes_of
 from swath.tools.registry import tool
 from swath.tools.shapes import axes, has_direction
@@ -36,6 +35,9 @@ STRAIGHT = 0.05
 
 SLENDER = 2.0
 """Least length along the middle, in mean widths, of what has a course at all."""
+
+UNLIKE = 1.5
+"""Largest to smallest area from which sizes are told apart at all."""
 
 DIRECTIONS = ("north-south", "northeast-southwest", "east-west", "northwest-southeast")
 
@@ -101,7 +103,7 @@ def size_of(site: Site, region: Regions, *, among: Regions) -> str:
     """The size of a region against others of its class: "large", "small", or "alike" where all are about one size.
 
     Large above the geometric mean of the least and the largest area, else small; alike where the largest is less than
-    1.5 times the smallest, as in `of_size`.
+    1.5 times the smallest.
 
     Args:
         site: the image.
@@ -113,12 +115,22 @@ def size_of(site: Site, region: Regions, *, among: Regions) -> str:
         Refused: there is nothing to compare with.
     """
     _one("size_of", region)
-    scale = sizes_of(among)
-    if not len(scale):
+    if not len(among):
         raise Refused(f"There are no {among.name} in the image to compare with.")
-    if scale.max() < UNLIKE * scale.min():
-        return "alike"
-    return "large" if sizes_of(region)[0] > np.sqrt(scale.min() * scale.max()) else "small"
+    return str(_sizes(region, among)[0])
+
+
+@tool(measures=True)
+def of_size(site: Site, regions: Regions, *, size: Literal["large", "small"], among: Regions | None = None) -> Regions:
+    """The large or the small ones of some regions; see `size_of`. Where all are alike, none is large or small.
+
+    Args:
+        site: the image.
+        regions: where to choose.
+        size: which ones.
+        among: the objects that set the scale, such as all of the class; `regions` themselves if left out.
+    """
+    return regions.take(_sizes(regions, regions if among is None else among) == size, f"{size} {regions.name}")
 
 
 @tool(measures=True)
@@ -186,6 +198,15 @@ def course_of(site: Site, region: Regions) -> str:
 def _one(tool_name: str, region: Regions) -> None:
     if len(region) != 1:
         raise ToolError(f"{tool_name} takes one region, not {len(region)}: use largest() or each() first.")
+
+
+def _sizes(regions: Regions, among: Regions) -> NDArray[np.object_]:
+    """(n,) "large", "small" or "alike": each region against the areas of some objects."""
+    scale = sizes_of(among)
+    if not len(scale) or scale.max() < UNLIKE * scale.min():
+        return np.full(len(regions), "alike", dtype=object)
+    middle = np.sqrt(scale.min() * scale.max())
+    return np.where(sizes_of(regions) > middle, "large", "small").astype(object)
 
 
 def _forms(regions: Regions) -> dict[str, FloatArray]:

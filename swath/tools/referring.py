@@ -1,8 +1,6 @@
-"""Picking out the object that a phrase means: by class, size within a class, rank, and that there is only one."""
+"""Picking out the object that a phrase means: by class, by rank, and that there is only one."""
 
 from __future__ import annotations
-
-from typing import Literal
 
 import numpy as np
 
@@ -11,12 +9,9 @@ from swath.segment.protocol import listed_classes
 from swath.segment.vocabulary import canonical
 from swath.tools.clip import warn_of_the_cut
 from swath.tools.handles import Regions
-from swath.tools.regions import all_components, positive, sizes_of
+from swath.tools.regions import all_components, positive
 from swath.tools.registry import tool
 from swath.tools.site import Site
-
-UNLIKE = 1.5
-"""Largest to smallest area from which sizes are told apart at all."""
 
 ARTICLES = ("the ", "a ", "an ", "all ", "every ", "each ")
 
@@ -75,23 +70,3 @@ def only(site: Site, regions: Regions) -> Regions:
         f"There are {len(regions)} {regions.name}, not one, so that it is not clear which is meant. "
         "Next: say which by its size, place or neighbours, or ask for all of them."
     )
-
-
-@tool(measures=True)
-def of_size(site: Site, regions: Regions, *, size: Literal["large", "small"], among: Regions | None = None) -> Regions:
-    """The large or the small ones of some regions, told apart at the geometric mean of the least and the largest area.
-
-    Where the largest is less than 1.5 times the smallest, they are alike: none is large or small.
-
-    Args:
-        site: the image.
-        regions: where to choose.
-        size: which ones.
-        among: the objects that set the scale, such as all of the class; `regions` themselves if left out.
-    """
-    name = f"{size} {regions.name}"
-    scale = sizes_of(regions if among is None else among)
-    if not len(scale) or scale.max() < UNLIKE * scale.min():
-        return regions.take(np.zeros(len(regions), dtype=bool), name)
-    middle, sizes = np.sqrt(scale.min() * scale.max()), sizes_of(regions)
-    return regions.take(sizes > middle if size == "large" else sizes < middle, name)

@@ -185,7 +185,11 @@ def test_good_programs_pass(source: str) -> None:
         ("x = segmnt('a')", "there is no tool or function segmnt: did you mean segment?"),
         ("x = qqqqq", "there is no name qqqqq."),
         ("total = 1\ny = totl", "there is no name totl: did you mean total?"),
-        ("count = 3", "count is a tool and cannot be given another meaning: use another name, such as count_value."),
+        (
+            "count = 3",
+            "count is a tool and cannot be given another meaning: use another name, such as count_value, wherever this "
+            "value is used; count(regions) stays the call.",
+        ),
         ("def count(x):\n    return x", "count is a tool and cannot be given another meaning"),
         ("x = [count for count in [1]]", "count is a tool and cannot be given another meaning"),
         ("x = max([1], key=area_m2)", "the tool area_m2 can only be called by its name, not passed on"),

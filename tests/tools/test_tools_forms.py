@@ -155,6 +155,10 @@ def test_sizes_are_told_against_the_class_as_of_size_tells_them() -> None:
     words = [call(site, "size_of", one, among=things) for one in call(site, "each", things)]
     assert words == ["small", "small", "large"]  # the geometric mean of 16 and 1600 is 160
     assert len(call(site, "of_size", things, size="small")) == 2
+    site, things = site_of(PIXELS, [shapely.box(x, 5, x + w, 15) for x, w in ((5, 4), (20, 8), (50, 16))])
+    words = [call(site, "size_of", one, among=things) for one in call(site, "each", things)]
+    assert words == ["small", "small", "large"]  # 80 lies on the mean itself
+    assert [len(call(site, "of_size", things, size=size)) for size in ("small", "large")] == [2, 1]
     site, things = site_of(PIXELS, [shapely.box(x, 5, x + w, 15) for x, w in ((5, 10), (40, 14))])
     assert [call(site, "size_of", one, among=things) for one in call(site, "each", things)] == ["alike", "alike"]
 

@@ -105,9 +105,9 @@ def _bound_names(tree: ast.Module, tools: Tools, faults: Faults) -> set[str]:
             continue
         names.add(name)
         if name in tools:
-            faults.add(
-                node, f"{name} is a tool and cannot be given another meaning: use another name, such as {name}_value."
-            )
+            taken = f"{name} is a tool and cannot be given another meaning: use another name, such as {name}_value"
+            usage = f"{name}({', '.join(tools[name].signature.parameters)})"
+            faults.add(node, f"{taken}, wherever this value is used; {usage} stays the call.")
         elif not name.isascii() or name.startswith("__"):
             faults.add(node, f"{name!a} cannot be a name here: use plain letters, digits and single underscores.")
     return names
