@@ -90,7 +90,7 @@ def measured_answer(base: Answer, measured: Measured, program: Program) -> Answe
         interval=measured.interval,
         method=_method(outcome.site),
         warnings=_warnings(measured, program),
-        objects=_objects(reply),
+        counted=_objects(reply),
         mask=summary_of(reply),
     )
 

@@ -131,10 +131,10 @@ def _write_mask_answer(folder: Path, record: RunRecord) -> None:
 
 def _located(answer: Answer, partial: Path, folder: Path) -> Answer:
     """The answer with the paths of its run and its files, as they will be once the folder has its name."""
-    objects = answer.objects
+    objects = answer.counted
     if objects is not None and (partial / OBJECTS_FILE).exists():
         objects = ObjectsSummary(objects.count, str(folder / OBJECTS_FILE))
-    return replace(answer, run=str(folder), objects=objects, mask=_mask_in(folder, answer))
+    return replace(answer, run=str(folder), counted=objects, mask=_mask_in(folder, answer))
 
 
 def _mask_in(folder: Path, answer: Answer) -> MaskSummary | None:
@@ -244,7 +244,7 @@ def _described(
     record: RunRecord, answer: Answer, name: str, created: datetime, evidence: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The content of run.json; paths inside the folder are relative to it, so that it can be moved."""
-    objects = answer.objects
+    objects = answer.counted
     if objects is not None and objects.path is not None:
         objects = ObjectsSummary(objects.count, Path(objects.path).name)
     return {
@@ -270,7 +270,7 @@ def _described(
             {"file": f"program.{number}.py", "hints": hints} for number, (_, hints) in enumerate(record.drafts, start=1)
         ],
         "notes": record.notes,
-        "answer": replace(answer, run=name, objects=objects, mask=_mask_in(Path(), answer)).to_json(),
+        "answer": replace(answer, run=name, counted=objects, mask=_mask_in(Path(), answer)).to_json(),
         "status": answer.status,
         "timings": record.timings,
         "keep": record.keep,

@@ -54,6 +54,12 @@ class Mask:
     def __repr__(self) -> str:
         return f"Mask({self.size_px} px of {self.name!r})"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the mask as a picture."""
+        from swath.tools.displays import mask_html
+
+        return mask_html(self)
+
     def objects(self, connectivity: int) -> LabelImage | Patches:
         """The source's own objects where it has them, else connected components; computed once."""
         key = 0 if self.has_identities else connectivity
@@ -183,6 +189,12 @@ class Regions:
 
     def __repr__(self) -> str:
         return f"Regions({len(self)} of {self.name!r})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a table of the first objects, and where they are."""
+        from swath.tools.displays import regions_html
+
+        return regions_html(self)
 
     def __len__(self) -> int:
         """Number of objects."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +112,17 @@ class Run:
         return tuple(
             (self._text(draft["file"]), tuple(map(str, draft["hints"]))) for draft in self.record.get("drafts", ())
         )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what `swath trace show` prints, beside the picture."""
+        from swath.trace.show import show
+
+        picture = self.folder / PICTURE_FILE
+        shown = f"<pre>{escape(show(self))}</pre>"
+        if picture.is_file():
+            data = b64encode(picture.read_bytes()).decode()
+            shown = f'<img alt="what was counted" style="max-width:100%" src="data:image/png;base64,{data}">{shown}'
+        return shown
 
     def file(self, name: str) -> Path:
         """A file of the folder, by the name that the record gives it.

@@ -27,7 +27,7 @@ def test_a_right_program_is_answered(village: Any, tmp_path: Path) -> None:
     answer, planner = asked(village, tmp_path, Program(COUNT, "houses"))
     assert (answer.status, answer.answer, answer.kind, answer.unit) == ("answered", village.houses, "count", "count")
     assert answer.text == "12: houses"
-    assert answer.objects is not None and answer.objects.count == 12
+    assert answer.counted is not None and answer.counted.count == 12
     assert len(planner.asked) == 1
 
 

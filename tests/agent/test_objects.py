@@ -146,8 +146,8 @@ def test_the_components_of_an_area_are_its_rows(tmp_path: Path, monkeypatch: pyt
     folder, answer = town(tmp_path, monkeypatch).ask(program)
     counted, shapes, _ = rows(folder / "objects.gpkg", "counted")
     assert len(counted) == 4
-    assert answer.objects is not None
-    assert answer.objects.count == 4
+    assert answer.counted is not None
+    assert answer.counted.count == 4
     assert sum(row["area_m2"] for row in counted) == shapely.area(shapes).sum() == answer.answer == (3 * 36 + 4) * 4
 
 
@@ -189,7 +189,7 @@ def test_an_answer_without_objects_has_no_file(tmp_path: Path, monkeypatch: pyte
     program = 'reply(area_m2(segment("water")), kind="quantity", unit="m2")\n'
     folder, answer = town(tmp_path, monkeypatch).ask(program)
     assert not (folder / "objects.gpkg").exists()
-    assert answer.objects is None
+    assert answer.counted is None
 
 
 def test_without_crs_coordinates_are_pixels_and_y_runs_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,8 +81,8 @@ def test_full_keeps_everything(scene: Scene) -> None:
     folder, answer = scene.ask(COUNT)
     assert answer.answer == 2
     assert answer.run == str(folder)
-    assert answer.objects is not None
-    assert answer.objects.path == str(folder / "objects.gpkg")
+    assert answer.counted is not None
+    assert answer.counted.path == str(folder / "objects.gpkg")
     names = {path.name for path in folder.iterdir()}
     assert names == {"run.json", "steps.jsonl", "program.py", "masks", "objects.gpkg", "overlay.png"}
     assert (folder / "program.py").read_text(encoding="utf-8") == COUNT
@@ -92,8 +92,8 @@ def test_full_keeps_everything(scene: Scene) -> None:
 def test_light_keeps_the_texts(scene: Scene) -> None:
     folder, answer = scene.ask(COUNT, keep="light")
     assert {path.name for path in folder.iterdir()} == {"run.json", "steps.jsonl", "program.py"}
-    assert answer.objects is not None
-    assert (answer.objects.count, answer.objects.path) == (2, None)
+    assert answer.counted is not None
+    assert (answer.counted.count, answer.counted.path) == (2, None)
     assert valid_run(folder)["masks"] == []
 
 

@@ -38,7 +38,7 @@ def test_looking_sends_a_small_picture_and_the_question(village: Any, tmp_path: 
     assert Image.open(io.BytesIO(base64.b64decode(content))).size == (300, 200)
     assert (answer.status, answer.answer, answer.kind) == ("answered", "About 13.", "text")
     assert answer.warnings == ("Judged by a model that looked at the image, not measured.",)
-    assert (answer.program, answer.method, answer.interval, answer.objects) == (None, None, None, None)
+    assert (answer.program, answer.method, answer.interval, answer.counted) == (None, None, None, None)
 
 
 def test_guessing_sends_the_question_alone(village: Any, tmp_path: Path) -> None:
