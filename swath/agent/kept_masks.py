@@ -16,6 +16,7 @@ import shapely
 from numpy.typing import NDArray
 
 from swath.agent.execution import Ledger
+from swath.agent.qgis_styles import INSIDE, write_mask_style
 from swath.raster.grid import Grid
 from swath.raster.write import write_array, write_mask
 from swath.segment.protocol import Feature, Segmentation
@@ -64,6 +65,7 @@ class MaskFolder:
         if key not in self._kept:
             path = self._path(stem, ".tif")
             write_mask(path, pixels, self.grid)
+            write_mask_style(path, {1: path.stem}, {1: INSIDE})
             self._kept[key] = self._entry(path)
         return self._kept[key]
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from swath.agent.execution import Reply
+from swath.agent.qgis_styles import write_mask_style
 from swath.errors import InputError
 from swath.raster.grid import Grid
 from swath.raster.write import write_classes
@@ -70,6 +71,7 @@ def write_mask_answer(folder: Path, reply: Reply, grid: Grid) -> None:
     codes, names = class_map(masks), ["", *(mask.name for mask in masks)]
     palette = [(0, 0, 0), *(COLOURS[k % len(COLOURS)] for k in range(len(masks)))]
     write_classes(folder / MASK_FILE, codes, grid, names, palette)
+    write_mask_style(folder / MASK_FILE, dict(enumerate(names[1:], start=1)), dict(enumerate(palette)))
     picture = Image.fromarray(codes, mode="P")
     picture.putpalette([part for colour in palette for part in colour])
     try:

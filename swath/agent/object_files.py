@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from swath.agent.objects import ObjectTable, counted_objects
 from swath.agent.outlines import in_crs, uniform
+from swath.agent.qgis_styles import write_objects_style
 from swath.errors import InputError
 from swath.raster.grid import Grid
 from swath.tools.handles import Regions
@@ -24,7 +25,7 @@ Column = tuple[NDArray[Any], NDArray[np.bool_] | None]
 
 
 def write_objects(path: Path, counted: ObjectTable, considered: ObjectTable, grid: Grid) -> None:
-    """Write the layers `counted` and `considered` of a GeoPackage.
+    """Write the layers `counted` and `considered` of a GeoPackage, and their style.
 
     Args:
         path: file to write.
@@ -35,7 +36,8 @@ def write_objects(path: Path, counted: ObjectTable, considered: ObjectTable, gri
     Raises:
         InputError: the file cannot be written.
     """
-    _write_layer(path, "counted", counted, grid, append=False)
+    geometry_type = _write_layer(path, "counted", counted, grid, append=False)
+    write_objects_style(path, geometry_type)
     _write_layer(path, "considered", considered, grid, append=True)
 
 
@@ -53,7 +55,8 @@ def write_vector(path: Path, regions: Regions, site: Site) -> None:
     _write_layer(path, "objects", counted_objects(regions, site), regions.grid, append=False)
 
 
-def _write_layer(path: Path, layer: str, table: ObjectTable, grid: Grid, *, append: bool) -> None:
+def _write_layer(path: Path, layer: str, table: ObjectTable, grid: Grid, *, append: bool) -> str:
+    """Write a layer; the type of its geometries."""
     import pyogrio.errors
     import pyogrio.raw  # 0.3 s to load
 
@@ -81,6 +84,7 @@ def _write_layer(path: Path, layer: str, table: ObjectTable, grid: Grid, *, appe
             )
     except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError, OSError) as error:
         raise InputError(f"{path} cannot be written. Next: check the folder and its free space.") from error
+    return geometry_type
 
 
 def table_columns(table: ObjectTable) -> dict[str, Column]:

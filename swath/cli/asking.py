@@ -112,7 +112,7 @@ def _export(answer: Answer, exports: Exports, *, quiet: bool) -> None:
     from swath.agent.export import export
     from swath.trace.reading import load_run
 
-    if exports.files and (answer.objects is None or answer.run is None):
+    if exports.files and (answer.counted is None or answer.run is None):
         names = " and ".join(map(str, exports.files))
         click.echo(harmless(f"note: No objects stand behind this answer, so {names} was not written."), err=True)
     elif exports.files:

@@ -84,7 +84,7 @@ def test_full_keeps_everything(scene: Scene) -> None:
     assert answer.counted is not None
     assert answer.counted.path == str(folder / "objects.gpkg")
     names = {path.name for path in folder.iterdir()}
-    assert names == {"run.json", "steps.jsonl", "program.py", "masks", "objects.gpkg", "overlay.png"}
+    assert names == {"run.json", "steps.jsonl", "program.py", "masks", "objects.gpkg", "objects.qml", "overlay.png"}
     assert (folder / "program.py").read_text(encoding="utf-8") == COUNT
     assert not [path for path in scene.out.iterdir() if path.name.startswith(".")]
 
@@ -194,7 +194,7 @@ def test_the_same_pixels_are_kept_once(scene: Scene) -> None:
     folder, _ = scene.ask('w = components(segment("water"))\nreply(count(w), kind="count", objects=w)\n')
     (mask,) = load_run(folder).record["masks"]
     assert mask["handles"] == [1, 2]
-    assert sorted(path.name for path in (folder / "masks").iterdir()) == ["001-water.tif", "valid.tif"]
+    assert sorted(path.name for path in (folder / "masks").glob("*.tif")) == ["001-water.tif", "valid.tif"]
 
 
 def test_a_loop_over_many_regions_does_not_write_many_files(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +219,7 @@ def test_names_of_classes_cannot_leave_the_folder(tmp_path: Path, monkeypatch: p
     )
     record = valid_run(folder)
     files = [path.name for path in (folder / "masks").iterdir()]
-    assert all(re.fullmatch(r"[a-z0-9-]+\.tif", file) for file in files)
+    assert all(re.fullmatch(r"[a-z0-9-]+\.(tif|qml)", file) for file in files)
     kept = [found["mask"]["file"] for found in record["segmentations"].values()]
     assert len(set(kept)) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs", "town.tif"]
