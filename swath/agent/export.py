@@ -70,7 +70,7 @@ def export(run: Run, exports: Exports) -> str:
         InputError: there are no objects behind the answer, they cannot be measured again, or a file cannot be written,
             or it is one of the run's own or one that the run was measured from.
     """
-    exports.check(_files_of(run))
+    exports.check(files_of(run))
     grid = run.record["image"]["grid"]
     if grid is None or run.answer.get("objects") is None:
         raise InputError(f"No objects stand behind the answer of run {run.id} ({run.status}), so none can be exported.")
@@ -112,7 +112,7 @@ def _write_csv(path: Path, properties: Rows, shapes: Geometries, crs: pyproj.CRS
     return where
 
 
-def _files_of(run: Run) -> Iterator[Path]:
+def files_of(run: Run) -> Iterator[Path]:
     """Files that hold the run, or that it was measured from."""
     yield from run.folder.rglob("*")
     image, inputs = run.record["image"], run.record["inputs"]

@@ -115,7 +115,7 @@ def keep_masks(folder: Path, site: Site, ledger: Ledger | None) -> dict[str, Any
     handles = [] if ledger is None else ledger.handles
     masks: dict[str, dict[str, Any]] = {}
     for number, handle in enumerate(handles[:MOST_MASKS], start=1):
-        pixels = _pixels(handle)
+        pixels = pixels_of(handle)
         entry = into.keep_mask(pixels, f"{number:03d}-{slug(handle.name)}")
         known = {**entry, "name": handle.name, "handles": [], "pixels": int(np.count_nonzero(pixels))}
         masks.setdefault(entry["file"], known)["handles"].append(number)
@@ -132,7 +132,8 @@ def _keep_clip(into: MaskFolder, clip: Clip) -> dict[str, Any]:
     return {"name": clip.name, "beyond": into.keep_mask(clip.beyond, "beyond"), "notes": clip.notes}
 
 
-def _pixels(handle: Mask | Regions) -> BoolImage:
+def pixels_of(handle: Mask | Regions) -> BoolImage:
+    """(rows, columns) the pixels of a mask or of all regions of a set."""
     if isinstance(handle, Mask):
         return handle.pixels
     # A copy, so that the mask is not held for as long as the handle is: 100 MB each on a large image.

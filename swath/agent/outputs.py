@@ -26,3 +26,17 @@ def check_output(output: Path, inputs: Iterable[Path | None]) -> None:
     except OSError as why:
         said = (why.strerror or str(why)).lower()
         raise InputError(f"{output} cannot be written: {said}. Next: name another file.") from None
+
+
+def write_text(output: Path, text: str, inputs: Iterable[Path | None]) -> None:
+    """Write a text in UTF-8, unless that destroyed something that was read.
+
+    Raises:
+        InputError: the file is one of the inputs, or cannot be written.
+    """
+    check_output(output, inputs)
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as why:
+        said = (why.strerror or str(why)).lower()
+        raise InputError(f"{output} cannot be written: {said}. Next: name another file.") from None

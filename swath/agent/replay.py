@@ -69,14 +69,23 @@ def replay(run: Run, *, resegment: bool = False, image: Path | None = None) -> R
     return Replay(answer, tuple(_differences(run, desk, answer)))
 
 
+def measured_again(run: Run) -> tuple[Desk, Answer]:
+    """The desk of a run whose program ran again on what it kept, and what came out: its masks and objects are there.
+
+    Raises:
+        InputError: the run never had a program, or a file that it needs is missing or has changed.
+    """
+    desk = _desk(run, None)
+    return desk, _measured(desk, run, resegment=False)
+
+
 def objects_again(run: Run) -> tuple[Mask | Regions, Site]:
     """What stood behind the answer of a run, measured again, and the site that it was measured on.
 
     Raises:
         InputError: the program names no objects, or cannot be run again.
     """
-    desk = _desk(run, None)
-    answer = _measured(desk, run, resegment=False)
+    desk, answer = measured_again(run)
     objects = None if desk.measured is None else desk.measured.outcome.reply.objects
     if objects is None:
         raise InputError(f"Run {run.id} cannot be measured again: {answer.reason or 'its reply names no objects'}")
@@ -95,13 +104,17 @@ def _desk(run: Run, image: Path | None) -> Desk:
             "Next: run an edited program with swath run."
         )
     reading = str(run.answer.get("reading") or "")
-    desk = Desk(_request(run, _image(run, image)), GivenProgram(source, reading), process_sandbox())
+    desk = Desk(_request(run, place_of_image(run, image)), GivenProgram(source, reading), process_sandbox())
     desk.program = Program(source, reading, tuple(run.record["notes"]))
     return desk
 
 
-def _image(run: Run, moved: Path | None) -> Path:
-    """The image, where it is now."""
+def place_of_image(run: Run, moved: Path | None = None) -> Path:
+    """Where the image is now.
+
+    Raises:
+        InputError: it is not where it was.
+    """
     known = run.record["image"]
     places = [moved] if moved else [Path(str(known["resolved"] or known["path"])), placed(run, str(known["path"]))]
     found = next((place for place in places if place.is_file()), None)

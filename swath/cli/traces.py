@@ -45,12 +45,31 @@ def list_runs(out: Path, as_json: bool) -> None:
 @trace.command()
 @click.argument("run_id", metavar="RUN")
 @_PARENT
-def show(run_id: str, out: Path) -> None:
+@click.option(
+    "--html",
+    type=FILE,
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE]",
+    help="Write a page that opens offline, to FILE or else to RUN.html in this folder.",
+)
+def show(run_id: str, out: Path, html: Path | None) -> None:
     """Show how an answer came about: program, calls, results, times."""
     from swath.trace.reading import find_run
-    from swath.trace.show import show as shown
 
-    click.echo(shown(find_run(run_id, out)))
+    run = find_run(run_id, out)
+    if html is None:
+        from swath.trace.show import show as shown
+
+        click.echo(shown(run))
+        return
+    from swath.agent.export import files_of
+    from swath.agent.outputs import write_text
+    from swath.serve.pages.run import run_page
+
+    path = html if html.name else Path(f"{run.id}.html")
+    write_text(path, run_page(run.folder), files_of(run))
+    click.echo(harmless(f"page: {path}"))
 
 
 @trace.command()

@@ -20,6 +20,7 @@ class Comparison:
         test: McNemar's test on the questions that both were asked.
         fixed: answers of both to the questions that only the second got right.
         broken: answers of both to the questions that only the first got right.
+        neither: answers of both to the questions that none got right.
         by_type: the test of each type of question.
         only_first: number of questions that only the first was asked.
         only_second: number of questions that only the second was asked.
@@ -31,6 +32,7 @@ class Comparison:
     test: PairedTest
     fixed: tuple[tuple[Result, Result], ...] = field(repr=False)
     broken: tuple[tuple[Result, Result], ...] = field(repr=False)
+    neither: tuple[tuple[Result, Result], ...] = field(repr=False)
     by_type: dict[str, PairedTest] = field(repr=False)
     only_first: int = 0
     only_second: int = 0
@@ -71,6 +73,7 @@ def compare(first: str, a: Sequence[Result], second: str, b: Sequence[Result]) -
         test=_test(pairs),
         fixed=tuple((before, after) for before, after in pairs if after.right and not before.right),
         broken=tuple((before, after) for before, after in pairs if before.right and not after.right),
+        neither=tuple((before, after) for before, after in pairs if not before.right and not after.right),
         by_type={name: _test([pair for pair in pairs if pair[0].type == name]) for name in types},
         only_first=len(a) - len(shared),
         only_second=len(b) - len(shared),

@@ -59,18 +59,30 @@ class Gallery:
 
     def __init__(self, runs: Sequence[RunFigures]) -> None:
         self.mistakes = sum(len(run.mistakes) for run in runs)
-        self._room = PICTURE_BYTES
-        self._to_make = MADE
+        pictures = Pictures()
         home = runs[0].run.folder
         self.exhibits = tuple(
-            Exhibit(run.name, result, _link(run.run.folder, result, home), self._picture(run.run.folder, result))
+            Exhibit(run.name, result, _link(run.run.folder, result, home), pictures.of(run.run.folder, result))
             for run in runs
             for result in islice(some_of_each_type(run.mistakes), SHOWN // len(runs))
         )
 
-    def _picture(self, folder: Path, result: Result) -> str | None:
-        """The picture that the run kept, or one made now; None where there is none or no more room."""
-        run = _run_folder(folder, result)
+
+class Pictures:
+    """Pictures of results, as many as a page can hold."""
+
+    def __init__(self) -> None:
+        self._room = PICTURE_BYTES
+        self._to_make = MADE
+
+    def of(self, folder: Path, result: Result) -> str | None:
+        """A data URI of the picture that the run kept, or of one made now; None where there is none or no more room.
+
+        Args:
+            folder: of the benchmark run.
+            result: one of its lines.
+        """
+        run = run_folder(folder, result)
         if run is None or self._room <= 0:
             return None
         found = _data_uri(run / PICTURE_FILE)
@@ -91,7 +103,7 @@ def some_of_each_type(results: Sequence[Result]) -> Iterator[Result]:
     return (result for result in chain.from_iterable(zip_longest(*by_type.values())) if result is not None)
 
 
-def _run_folder(folder: Path, result: Result) -> Path | None:
+def run_folder(folder: Path, result: Result) -> Path | None:
     """The run folder of a result, which lies inside the folder of the benchmark run."""
     if result.run is None:
         return None
@@ -100,7 +112,7 @@ def _run_folder(folder: Path, result: Result) -> Path | None:
 
 
 def _link(folder: Path, result: Result, home: Path) -> str | None:
-    run = _run_folder(folder, result)
+    run = run_folder(folder, result)
     return None if run is None else quote(Path(os.path.relpath(run, home.resolve())).as_posix()) + "/"
 
 

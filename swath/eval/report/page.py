@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
-from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -18,7 +15,8 @@ from swath.eval.report.charts import bar, reliability_plot, verdict_bar, verdict
 from swath.eval.report.figures import RunFigures
 from swath.eval.report.gallery import Gallery
 from swath.eval.report.table import Section, answer_text, cell_text, shortened, value_text
-from swath.trace.wording import harmless, harmless_lines, seconds_words
+from swath.trace.html import environment, policy
+from swath.trace.wording import seconds_words
 
 LISTED = 5000
 """Cases of all runs together in the list of cases; a page of as many stays below 10 MB."""
@@ -67,7 +65,7 @@ def page(title: str, sections: Sequence[Section], runs: Sequence[RunFigures]) ->
     rows = list(_case_rows(runs))
     return _environment().get_template("report.html.jinja").render(
         title=title,
-        policy=_policy(style, script),
+        policy=policy(style, script),
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         sections=sections,
@@ -97,40 +95,19 @@ def _case_rows(runs: Sequence[RunFigures]) -> Iterator[CaseRow]:
             )
 
 
-def _policy(style: str, script: str) -> str:
-    """The page may show its own pictures and use its own style and script, and nothing else."""
-    style_hash, script_hash = (
-        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in (style, script)
-    )
-    return (
-        f"default-src 'none'; img-src data:; style-src 'sha256-{style_hash}'; script-src 'sha256-{script_hash}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
 def _asset(name: str) -> str:
     return resources.files("swath.eval.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("swath.eval.report", "templates"),
-        undefined=jinja2.StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        # A page is bytes in UTF-8, which cannot hold half a character.
-        finalize=lambda value: value if isinstance(value, Markup) else harmless(str(value)),
+    made = environment(
+        "swath.eval.report",
+        cell=cell_text,
+        program=lambda text: shortened(text, LONGEST_PROGRAM),
+        answer=answer_text,
+        value=value_text,
+        bar=lambda cell: bar(cell) if isinstance(cell, Share) else "",
     )
-    filters: dict[str, Any] = {
-        "lines": lambda text: Markup("\n").join(harmless_lines(text).split("\n")),
-        "cell": cell_text,
-        "program": lambda text: shortened(text, LONGEST_PROGRAM),
-        "answer": answer_text,
-        "value": value_text,
-        "bar": lambda cell: bar(cell) if isinstance(cell, Share) else "",
-    }
-    environment.filters.update(filters)
-    environment.globals.update(verdict_bar=verdict_bar, verdict_words=verdict_words, reliability_plot=reliability_plot)
-    return environment
+    made.globals.update(verdict_bar=verdict_bar, verdict_words=verdict_words, reliability_plot=reliability_plot)
+    return made
