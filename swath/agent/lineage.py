@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.agent.execution import Ledger
-from swath.tools.handles import LabelImage, Mask, Regions
-from swath.tools.patches import Patches
+from swath.agent.reasons import Source, measured_reasons
+from swath.tools.handles import Mask, Regions
+from swath.tools.site import Site
 
-Source = LabelImage | Patches
 Flow = tuple[int, tuple[Mask | Regions, ...], Mask | Regions]
 JOINING = frozenset({"merge", "union"})
 """Tools whose result holds what either input held; all others choose from their first input."""
@@ -26,16 +26,16 @@ class Dropped:
         source: where they come from.
         indices: (n,) which of its objects.
         call: index of the call whose output no longer held them, None where no single call can be named.
-        reason: in words.
+        reasons: (n,) in words.
     """
 
     source: Source
     indices: NDArray[np.int64]
     call: int | None
-    reason: str
+    reasons: list[str]
 
 
-def dropped_objects(answer: Mask | Regions, ledger: Ledger) -> list[Dropped]:
+def dropped_objects(answer: Mask | Regions, ledger: Ledger, site: Site) -> list[Dropped]:
     """Objects of the answer's sources that are not among its objects, by the call that dropped them.
 
     An object that several calls dropped counts for the last of them on the way to the answer, then for the last of the
@@ -51,10 +51,12 @@ def dropped_objects(answer: Mask | Regions, ledger: Ledger) -> list[Dropped]:
                 break
             gone = left & _dropped_by(flow, source)
             if gone.any():
-                found.append(Dropped(source, np.flatnonzero(gone), flow[0], _reason(flow, ledger)))
+                indices = np.flatnonzero(gone)
+                found.append(Dropped(source, indices, flow[0], _reasons(flow, ledger, source, indices, site)))
                 left &= ~gone
         if left.any():
-            found.append(Dropped(source, np.flatnonzero(left), None, "not chosen by the program"))
+            indices = np.flatnonzero(left)
+            found.append(Dropped(source, indices, None, ["not chosen by the program"] * len(indices)))
     return found
 
 
@@ -102,6 +104,16 @@ def _dropped_by(flow: Flow, source: Source) -> NDArray[np.bool_]:
     if not inputs:
         return np.zeros(len(source.sizes_px), dtype=bool)
     return _held(inputs[0], source) & ~_held(output, source)
+
+
+def _reasons(flow: Flow, ledger: Ledger, source: Source, indices: NDArray[np.int64], site: Site) -> list[str]:
+    """What was measured of each object, else what the call asked for."""
+    call, inputs, _ = flow
+    step = ledger.steps[call]
+    measured = measured_reasons(step.name, step.arguments, inputs, source, indices, site)
+    if measured is not None:
+        return [f"{step.name}: {reason}" for reason in measured]
+    return [_reason(flow, ledger)] * len(indices)
 
 
 def _reason(flow: Flow, ledger: Ledger) -> str:

@@ -10,8 +10,9 @@ import shapely
 from numpy.typing import NDArray
 
 from swath.agent.execution import Outcome
-from swath.agent.lineage import Dropped, Source, dropped_objects
+from swath.agent.lineage import Dropped, dropped_objects
 from swath.agent.outlines import Geometries, outlines
+from swath.agent.reasons import Source
 from swath.errors import Refused
 from swath.raster.grid import Grid
 from swath.tools.appearance import colours_of_objects
@@ -106,7 +107,7 @@ def considered_objects(outcome: Outcome, first_step: int) -> ObjectTable:
     answer = outcome.reply.objects
     if answer is None:
         return ObjectTable()
-    dropped = dropped_objects(answer, outcome.ledger)
+    dropped = dropped_objects(answer, outcome.ledger, outcome.site)
     outlined = sum(len(group.indices) for group in dropped) <= MOST_OUTLINES
     sources = {id(group.source): group.source for group in dropped}
     groups = [[group for group in dropped if group.source is source] for source in sources.values()]
@@ -130,7 +131,7 @@ def _dropped_rows(groups: Sequence[Dropped], first_step: int, outlined: bool, si
     """Rows of one source, whose outlines are drawn in one pass over the image."""
     rows = _rows(groups[0].source, np.concatenate([group.indices for group in groups]), outlined, site)
     steps = [None if group.call is None else first_step + group.call for group in groups for _ in group.indices]
-    reasons = [group.reason for group in groups for _ in group.indices]
+    reasons = [reason for group in groups for reason in group.reasons]
     return replace(rows, dropped_at_step=_column(steps), reasons=_column(reasons))
 
 

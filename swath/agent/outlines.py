@@ -9,7 +9,7 @@ import shapely
 from affine import Affine
 from numpy.typing import NDArray
 
-from swath.agent.lineage import Source
+from swath.agent.reasons import Source
 from swath.raster.grid import Grid
 from swath.tools.handles import LabelImage
 from swath.tools.patches import Patches

@@ -67,8 +67,8 @@ def test_what_was_dropped_names_the_step_and_the_reason(tmp_path: Path, monkeypa
     steps = {step["step"]: step["name"] for step in load_run(folder).steps}
     told = {row["area_px"]: (steps[row["dropped_at_step"]], row["reason"]) for row in considered}
     assert told == {
-        4: ("components", "components: not larger than 10 px"),
-        36: ("near", "near: not within 30 m of water"),
+        4: ("components", "components: area 4 px is not larger than 10 px"),
+        36: ("near", "near: distance 92 m to water is not at most 30 m"),
     }
     assert shapely.area(shapes).tolist() == [144.0, 16.0]
 
@@ -83,7 +83,7 @@ def test_what_was_dropped_names_the_step_and_the_reason(tmp_path: Path, monkeypa
             "exclude",
             "exclude: not except building touching building",
         ),
-        ("k = filter_regions(h, max_px=5)", "filter_regions", "filter_regions: not at most 5 px"),
+        ("k = filter_regions(h, max_px=5)", "filter_regions", "filter_regions: area 36 px is not at most 5 px"),
         ('k = common(h, near(h, segment("water"), max_distance_m=1))', "common", "common: not that are building"),
     ],
 )
@@ -111,8 +111,8 @@ def test_side_branches_do_not_take_the_blame(tmp_path: Path, monkeypatch: pytest
     folder, _ = town(tmp_path, monkeypatch).ask(program)
     considered, _, _ = rows(folder / "objects.gpkg", "considered")
     assert {row["reason"] for row in considered} == {
-        "filter_regions: not larger than 10 px",
-        "near: not within 30 m of water",
+        "filter_regions: area 4 px is not larger than 10 px",
+        "near: distance 92 m to water is not at most 30 m",
     }
 
 
@@ -127,7 +127,7 @@ def test_objects_of_both_branches_of_a_merge_are_followed(tmp_path: Path, monkey
     folder, answer = town(tmp_path, monkeypatch).ask(program)
     considered, _, _ = rows(folder / "objects.gpkg", "considered")
     assert answer.answer == 3
-    assert [row["reason"] for row in considered] == ["filter_regions: not at most 10 px"]
+    assert [row["reason"] for row in considered] == ["filter_regions: area 36 px is not at most 10 px"]
 
 
 def test_objects_chosen_one_by_one_have_no_single_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +160,7 @@ def test_regions_dropped_before_an_area_are_considered(tmp_path: Path, monkeypat
     folder, _ = town(tmp_path, monkeypatch).ask(program)
     considered, _, _ = rows(folder / "objects.gpkg", "considered")
     assert sorted(row["reason"] for row in considered) == [
-        "components: not larger than 10 px",
+        "components: area 4 px is not larger than 10 px",
         "within: not within 30 m of water",
     ]
 
