@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ from swath.segment.aoi import Area, area_of_interest
 from swath.segment.dates import open_two_dates
 from swath.segment.no_classes import NoClasses
 from swath.segment.protocol import Backend, SegmentOptions
-from swath.segment.registry import AUTO, open_backend
+from swath.segment.registry import AUTO, open_backend, open_vocabulary
 from swath.tools.clip import Clip
 from swath.tools.site import Site
 from swath.trace.events import Listener, nobody
@@ -162,7 +163,9 @@ class Desk:
                 "Next: give its amplitude or intensity as a real-valued raster."
             )
         self.backend = _source_of_classes(request, raster)
-        site = Site(raster, self.backend, _valid(raster, self.backend), heights=heights_of(request, raster))
+        vocabulary = partial(open_vocabulary, self.backend, raster)
+        valid, heights = _valid(raster, self.backend), heights_of(request, raster)
+        site = Site(raster, self.backend, valid, heights=heights, vocabulary=vocabulary)
         if request.aoi is not None:
             site = clipped(site, area_of_interest(request.aoi, raster, id_field=request.zone_field, only=request.zone))
         self.site = site
@@ -202,7 +205,8 @@ class Desk:
         whole = self.raster or site.raster
         self.raster = _stated(whole, gsd_m)
         raster = self.raster if site.raster is whole else _stated(site.raster, gsd_m)
-        self.site = Site(raster, site.backend, site.valid, clip=site.clip, heights=heights_of(self.request, raster))
+        heights = heights_of(self.request, raster)
+        self.site = Site(raster, site.backend, site.valid, clip=site.clip, heights=heights, vocabulary=site.vocabulary)
         return None
 
 
@@ -230,7 +234,7 @@ def clipped(site: Site, area: Area) -> Site:
     if not inside.any():
         raise Refused(f"No pixel in {area.name} is valid in {site.raster.path.name}: all are nodata, masked or void.")
     clip = Clip(area.name, site.valid & ~inside, area.remarks(site.valid))
-    return Site(site.raster, site.backend, inside, clip=clip, heights=site.heights)
+    return Site(site.raster, site.backend, inside, clip=clip, heights=site.heights, vocabulary=site.vocabulary)
 
 
 def heights_of(request: Request, raster: Raster) -> Heights | None:

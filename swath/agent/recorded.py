@@ -69,6 +69,14 @@ class RecordedBackend:
             )
         return read_segmentation(self._kept[class_name], self._pixels, self._lines)
 
+    def vocabulary(self) -> RecordedBackend | None:
+        """Who found free phrases: this, where the run kept what was found for one; never a model."""
+        return self if set(self._kept) - set(self.classes()) else None
+
+    def ground(self, phrase: str) -> Segmentation:
+        """What was found for a free phrase; errors as for `segment`."""
+        return self.segment(phrase)
+
     def describe(self) -> dict[str, Any]:
         """What the segmenter said of itself then."""
         return dict(self._run.record["segmenter"])

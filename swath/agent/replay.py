@@ -168,7 +168,9 @@ def _open(desk: Desk, run: Run, *, resegment: bool) -> None:
         backend = RecordedBackend(run, raster.shape)
         desk.raster, desk.backend = raster, backend
         heights = heights_of(request, raster)
-        desk.site = Site(raster, backend, backend.known(), clip=backend.clip(), heights=heights)
+        desk.site = Site(
+            raster, backend, backend.known(), clip=backend.clip(), heights=heights, vocabulary=backend.vocabulary
+        )
     _check_image(desk, run)
     stated = (run.record["image"]["grid"] or {}).get("stated_gsd_m")
     if stated is not None and desk.request.gsd_m is None:

@@ -67,7 +67,8 @@ class _Zones:
 
     def __post_init__(self) -> None:
         self.backend = Remembered(self.whole.backend)
-        self.whole = Site(self.whole.raster, self.backend, self.whole.valid, heights=self.whole.heights)
+        whole = self.whole
+        self.whole = Site(whole.raster, self.backend, whole.valid, heights=whole.heights, vocabulary=whole.vocabulary)
 
     def row(self, zone: str, area: Area | str) -> Row:
         """The row of one zone."""

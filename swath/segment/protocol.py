@@ -108,6 +108,24 @@ class Backend(Protocol):
         """JSON-ready record for the run folder: name, parameters, input files with their sha256."""
 
 
+@runtime_checkable
+class OpenVocabulary(Protocol):
+    """A source that finds whatever a phrase names, such as "the red lorry".
+
+    A backend may be one as well. Where the backend in force is none, the one that is registered as "grounded" is asked.
+    """
+
+    def ground(self, phrase: str) -> Segmentation:
+        """The objects that a phrase names, with features or instance ids, so that each is one; none is an empty mask.
+
+        Args:
+            phrase: in plain words, without an article.
+
+        Raises:
+            Refused: nothing can be looked for; the message says what is missing and where to put it.
+        """
+
+
 def listed_classes(names: Sequence[str]) -> str:
     """Names of classes for a sentence."""
     return listed(names, SHOWN_CLASSES) or "none"

@@ -6,10 +6,12 @@ from importlib.metadata import EntryPoint, entry_points
 
 from swath.errors import InputError
 from swath.raster.reader import Raster
-from swath.segment.protocol import Backend, SegmentOptions
+from swath.segment.protocol import Backend, OpenVocabulary, SegmentOptions
 
 GROUP = "swath.segmenters"
 AUTO = "auto"
+GROUNDED = "grounded"
+"""The segmenter that is asked for free phrases."""
 
 
 def backend_names() -> tuple[str, ...]:
@@ -42,6 +44,23 @@ def open_backend(name: str, raster: Raster, options: SegmentOptions) -> Backend:
         raise InputError(f'The segmenter "{name}" cannot be loaded ({why}). Next: install what it needs.') from why
     backend: Backend = factory(raster, options)
     return backend
+
+
+def open_vocabulary(backend: Backend, raster: Raster) -> OpenVocabulary | None:
+    """Who finds objects by free phrases: the backend itself, else the one registered as "grounded"; None without any.
+
+    Raises:
+        InputError: it cannot be loaded.
+        Refused: it has nothing to say about this image.
+    """
+    if isinstance(backend, OpenVocabulary):
+        return backend
+    if GROUNDED not in _entries():
+        return None
+    found = open_backend(GROUNDED, raster, SegmentOptions())
+    if not isinstance(found, OpenVocabulary):
+        raise InputError(f'The segmenter "{GROUNDED}" finds no phrases: it has no ground(). Next: install another one.')
+    return found
 
 
 def _entries() -> dict[str, EntryPoint]:

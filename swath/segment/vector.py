@@ -102,7 +102,7 @@ def read_vector(path: Path, image: Raster, *, single: str | None = None, legend:
         )
     if not len(placed.outlines):
         _require_overlap(file, layer, crs, image)
-    notes = [note, *notes, *_defects(path.name, placed.repaired, placed.empty)]
+    notes = [note, *notes, *_defects(path.name, file.boxed, placed.repaired, placed.empty)]
     features: dict[str, list[Feature]] = {}
     ids, scores = _ids(file), _scores(file)
     for outline, i in zip(placed.outlines, placed.index.tolist(), strict=True):
@@ -243,8 +243,10 @@ def _scores(file: VectorFile) -> list[float | None]:
     return [None] * len(file.geometries)
 
 
-def _defects(name: str, repaired: int, empty: int) -> list[str]:
+def _defects(name: str, boxed: int, repaired: int, empty: int) -> list[str]:
     notes = []
+    if boxed:
+        notes.append(f"{boxed} features of {name} have no geometry but a bbox, which was taken for their outline.")
     if repaired:
         notes.append(f"{repaired} invalid outlines of {name} were repaired.")
     if empty:
@@ -255,6 +257,8 @@ def _defects(name: str, repaired: int, empty: int) -> list[str]:
 def _require_overlap(file: VectorFile, layer: str, crs: pyproj.CRS | None, image: Raster) -> None:
     """A file of another place is an error; one of this place with nothing in the image is the answer 0."""
     bounds = vector_file.bounds_of(file.path, layer)
+    if file.boxed:
+        bounds = tuple(shapely.total_bounds(file.geometries).tolist())
     if bounds is None:
         return
     frame = np.array([shapely.box(*bounds)], dtype=object)

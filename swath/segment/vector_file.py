@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pyproj.exceptions import CRSError
 
 from swath.errors import InputError
+from swath.segment.feature_boxes import with_boxes
 from swath.segment.vector_opening import BEGINNINGS, opening
 
 SUFFIXES = frozenset(BEGINNINGS)
@@ -38,6 +39,7 @@ class VectorFile:
         geometries: (n,) shapely geometries, None where a feature has none or an unreadable one.
         columns: column name to its (n,) values.
         filtered: whether only features near the image were read.
+        boxed: how many features have no geometry but a box.
     """
 
     path: Path
@@ -46,6 +48,7 @@ class VectorFile:
     geometries: NDArray[np.object_] = field(repr=False)
     columns: Mapping[str, NDArray[Any]] = field(repr=False)
     filtered: bool = False
+    boxed: int = 0
 
 
 def is_vector(path: Path) -> bool:
@@ -110,8 +113,13 @@ def read(path: Path, layer: str, crs: pyproj.CRS | None, bounds: Bounds | None) 
     """
     meta, fids, geometries, values = _raw(path, layer, bbox=bounds, return_fids=True)
     shapes = shapely.from_wkb(geometries, on_invalid="ignore") if geometries is not None else np.array([], object)
+    boxed = 0
+    if path.suffix.lower() in GEOJSON:
+        if bounds is not None and not len(shapes):
+            return read(path, layer, crs, None)  # features without geometries are never near anything
+        shapes, boxed = with_boxes(path, shapes)
     columns = dict(zip(map(str, meta["fields"]), values, strict=True))
-    return VectorFile(path, crs, np.asarray(fids), shapely.force_2d(shapes), columns, bounds is not None)
+    return VectorFile(path, crs, np.asarray(fids), shapely.force_2d(shapes), columns, bounds is not None, boxed)
 
 
 def column_of(path: Path, layer: str, name: str) -> NDArray[Any]:

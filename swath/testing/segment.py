@@ -104,3 +104,25 @@ class PaintedFactory:
         """A backend on the raster's shape."""
         self.given.append((raster, options))
         return PaintedBackend(raster.shape, self._paintings)
+
+
+class PaintedVocabulary(PaintedBackend):
+    """A backend with an open vocabulary: it finds the phrases that were painted, and nothing for any other."""
+
+    name = "grounded"
+
+    def __init__(self, shape: tuple[int, int], paintings: Mapping[str, Painting]) -> None:
+        """Paint; `paintings` are phrases to what they name."""
+        super().__init__(shape, paintings)
+        self.phrases: list[str] = []
+
+    def classes(self) -> tuple[str, ...]:
+        """None: there is no list of what a phrase may name."""
+        return ()
+
+    def ground(self, phrase: str) -> Segmentation:
+        """What was painted for a phrase, or no object; every call is noted in `phrases`."""
+        self.phrases.append(phrase)
+        if phrase not in self._paintings:
+            return Segmentation(np.zeros(self._shape, dtype=bool), features=(), method="painted")
+        return self.segment(phrase)

@@ -10,7 +10,7 @@ def test_my_backend_keeps_the_contract():
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,13 @@ import shapely
 from swath.errors import Refused
 from swath.raster.reader import Raster
 from swath.segment.burn import burn
-from swath.segment.protocol import Backend, Segmentation
+from swath.segment.protocol import Backend, OpenVocabulary, Segmentation
 
 SLACK_PX = 1e-6
 NOBODYS_CLASS = "no such class, surely"
 
 
-def faults(backend: Any, raster: Raster) -> list[str]:
+def faults(backend: Any, raster: Raster, phrases: Sequence[str] = ()) -> list[str]:
     """Every way in which a backend breaks the protocol on one raster, as sentences; empty where it keeps it.
 
     A backend may refuse a class of its own (`Refused`) where the image does not tell it.
@@ -33,6 +33,7 @@ def faults(backend: Any, raster: Raster) -> list[str]:
     Args:
         backend: what a factory returned for the raster.
         raster: the image.
+        phrases: what one with an open vocabulary is asked for; such phrases as it finds and such as it does not.
     """
     if not isinstance(backend, Backend):
         return ["it lacks one of name, classes, known, segment, describe"]
@@ -45,7 +46,19 @@ def faults(backend: Any, raster: Raster) -> list[str]:
         found += [f"{name}: {fault}" for fault in _of_segmentation(first, raster)]
         if not np.array_equal(first.mask, second.mask):
             found.append(f"{name}: two calls give two masks")
+    for phrase in phrases:
+        found += [f'"{phrase}": {fault}' for fault in _of_phrase(backend, raster, phrase)]
     return found
+
+
+def _of_phrase(backend: Any, raster: Raster, phrase: str) -> Iterator[str]:
+    if not isinstance(backend, OpenVocabulary):
+        yield "it lacks ground"
+        return
+    found = backend.ground(phrase)
+    yield from _of_segmentation(found, raster)
+    if found.features is None and found.instance_ids is None:
+        yield "neither features nor instance ids tell its objects apart"
 
 
 def _of_classes(backend: Backend) -> Iterator[str]:

@@ -13,7 +13,7 @@ from swath.errors import Refused
 from swath.raster.ground import Ground
 from swath.raster.heights import Heights
 from swath.raster.reader import Raster
-from swath.segment.protocol import Backend, Segmentation
+from swath.segment.protocol import Backend, OpenVocabulary, Segmentation
 from swath.tools.clip import Clip
 from swath.tools.distances import Distances, distances_to
 from swath.tools.handles import Mask, Regions
@@ -22,6 +22,11 @@ from swath.tools.kernels import pixel_ground
 BoolImage = NDArray[np.bool_]
 KEPT_DISTANCES = 4
 """Targets whose distances are kept at once: 4 bytes a pixel each; a program seldom measures to more than two."""
+
+
+def nobody() -> OpenVocabulary | None:
+    """No source that finds free phrases."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class Site:
         nudge: the doubt under which this run measures.
         clip: the area of interest that `valid` was clipped to, None without one.
         heights: the rasters of heights that were given with the image, None without one.
+        vocabulary: opens the source that finds free phrases, None where there is none; called when a phrase needs it.
         warnings: sentences that tools add for people, each once.
         doubts: names of the doubts that touched a measurement: "boundary", "proximity", "outline", "segmentation",
             "vertical accuracy", "sampling".
@@ -69,6 +75,7 @@ class Site:
     nudge: Nudge = Nudge()
     clip: Clip | None = None
     heights: Heights | None = None
+    vocabulary: Callable[[], OpenVocabulary | None] = nobody
     warnings: dict[str, None] = field(default_factory=dict)
     doubts: set[str] = field(default_factory=set)
     measured_classes: set[frozenset[str]] = field(default_factory=set)
@@ -94,6 +101,19 @@ class Site:
     def warn(self, sentence: str) -> None:
         """Add a sentence that a careful reader of the answer should know."""
         self.warnings[sentence] = None
+
+    def grounded(self, phrase: str) -> Mask | None:
+        """The mask of what a free phrase names, computed once; None where nothing finds free phrases.
+
+        Raises:
+            Refused: the source of free phrases cannot look for it.
+        """
+        if phrase not in self._segmentations:
+            source = self.vocabulary()
+            if source is None:
+                return None
+            self._segmentations[phrase] = source.ground(phrase)
+        return self.class_mask(phrase)
 
     def segmented(self, class_name: str) -> Segmentation:
         """The pixels of a class, computed once."""

@@ -98,6 +98,63 @@ def test_what_the_border_cuts_off_to_a_sliver_lies_outside(image: Raster, write_
     assert found.mask.sum() == 4 + 1
 
 
+def boxes_only(path: Path, boxes: list[Any], *, crs: Any = "left out", **more: Any) -> Path:
+    """A GeoJSON file of features without geometries, classes "car", "bus", "car" ..."""
+    features = [
+        {"type": "Feature", "id": 90 - i, "bbox": box, "geometry": None, "properties": {"class": ("car", "bus")[i % 2]}}
+        for i, box in enumerate(boxes)
+    ]
+    collection = {"type": "FeatureCollection", **({} if crs == "left out" else {"crs": crs}), "features": features}
+    path.write_text(json.dumps(collection | more))
+    return path
+
+
+def test_features_with_nothing_but_a_bbox_are_boxes(tmp_path: Path, image: Raster, write_geojson: Write) -> None:
+    own = {"type": "name", "properties": {"name": "EPSG:32645"}}
+    frame = [shapely.box(2, 3, 9, 12), shapely.box(20, 20, 30, 22), shapely.box(30, 5, 44, 7)]
+    ground = [shapely.transform(box, lambda xy: np.column_stack(NORTH_UP @ (xy[:, 0], xy[:, 1]))) for box in frame]
+    (a, b, c) = (list(box.bounds) for box in ground)
+    path = boxes_only(
+        tmp_path / "b.geojson", [a, b, [*c[:2], 0, *c[2:], 99.5], "no box", [5, 5, 1, 9], [1, 2, 3]], crs=own
+    )
+    backend = open_labels(image, path)
+    cars, buses = backend.segment("car"), backend.segment("bus")
+    assert cars.features is not None
+    assert [feature.id for feature in cars.features] == ["90", "88"]
+    assert np.array_equal(cars.mask, centres_inside(frame[0]) | centres_inside(frame[2]))
+    assert np.array_equal(buses.mask, centres_inside(frame[1]))
+    assert set(cars.warnings) == {
+        "3 features of b.geojson have no geometry but a bbox, which was taken for their outline.",
+        "3 features of b.geojson have no usable geometry and were left out.",
+    }
+    assert faults(backend, image) == []
+
+
+def test_a_geometry_is_used_before_a_bbox(tmp_path: Path, image: Raster, write_geojson: Write, on_ground: Any) -> None:
+    path = write_geojson("g.geojson", [(on_ground(shapely.box(2, 2, 6, 6)), {"class": "car"})])
+    written = json.loads(path.read_text())
+    written["features"][0]["bbox"] = list(on_ground(shapely.box(2, 2, 30, 30)).bounds)
+    path.write_text(json.dumps(written))
+    found = open_labels(image, path).segment("car")
+    assert (found.mask.sum(), found.warnings) == (16, ())
+
+
+def test_boxes_of_another_place_are_an_error(tmp_path: Path, image: Raster) -> None:
+    path = boxes_only(tmp_path / "b.geojson", [[10.0, 50.0, 10.1, 50.1]])
+    with pytest.raises(InputError, match=r"do not overlap|does not overlap"):
+        open_labels(image, path)
+
+
+def test_many_boxes_are_not_lost_by_looking_near_the_image_only(
+    tmp_path: Path, image: Raster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_file, "WHOLE_FILE", 1)
+    own = {"type": "name", "properties": {"name": "EPSG:32645"}}
+    x, y = NORTH_UP @ (10, 10)
+    path = boxes_only(tmp_path / "b.geojson", [[x - 8, y - 8, x, y], [x, y, x + 8, y + 8]], crs=own)
+    assert open_labels(image, path).segment("car").mask.any()
+
+
 def test_a_multipolygon_is_one_object(image: Raster, write_geojson: Write, on_ground: Any) -> None:
     pair = shapely.MultiPolygon([shapely.box(1, 1, 4, 4), shapely.box(10, 10, 14, 14)])
     found = open_labels(image, write_geojson("b.geojson", [(on_ground(pair), {})])).segment("b")
