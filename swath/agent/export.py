@@ -76,7 +76,7 @@ def export(run: Run, exports: Exports) -> str:
         raise InputError(f"No objects stand behind the answer of run {run.id} ({run.status}), so none can be exported.")
     crs = None if grid["crs"] is None else pyproj.CRS.from_wkt(grid["crs"])
     kept = run.folder / OBJECTS_FILE
-    properties, shapes = _kept_objects(kept) if kept.is_file() else _replayed_objects(run)
+    properties, shapes = kept_objects(kept) if kept.is_file() else _replayed_objects(run)
     pixel_size = 1.0 if crs is None else hypot(grid["affine"][0], grid["affine"][3])
     said = []
     if exports.geojson is not None:
@@ -122,7 +122,12 @@ def files_of(run: Run) -> Iterator[Path]:
             yield placed(run, str(path))
 
 
-def _kept_objects(path: Path) -> tuple[Rows, Geometries]:
+def kept_objects(path: Path) -> tuple[Rows, Geometries]:
+    """The columns and shapes of the counted objects that a run kept.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
     import pyogrio.errors
     import pyogrio.raw
 

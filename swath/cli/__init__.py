@@ -19,6 +19,7 @@ from swath.cli.chatting import chat
 from swath.cli.llm import llm
 from swath.cli.looking import doctor, info, segment, tools
 from swath.cli.mcp import mcp
+from swath.cli.serving import serve
 from swath.cli.surveying import survey
 from swath.cli.traces import trace
 from swath.errors import SwathError
@@ -90,11 +91,12 @@ def swath() -> None:
     swath ask image.tif "How many buildings are near water?" --labels l.gpkg
     swath survey tiles/ "How much is forest?" --labels lc.tif -o forest.csv
     swath trace show 2026       how an answer came about, step by step
+    swath serve tiles/          ask on a page, beside the picture
 
     Exit status: 0 answered; 3 refused, it cannot be measured from this image; 2 wrong usage or unreadable input;
     1 anything else.
     """  # noqa: D301 - click reads the backspace as "leave these lines as they are"
 
 
-for _command in (ask, run, chat, survey, segment, info, tools, trace, bench, score, llm, mcp, demo, doctor):
+for _command in (ask, run, chat, survey, segment, info, tools, trace, bench, score, llm, serve, mcp, demo, doctor):
     swath.add_command(_command)
