@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import click
 
-from swath.cli.options import FILE
+from swath.cli.options import FILE, PLANNER_OPTIONS, with_options
 from swath.errors import InputError
 from swath.trace.wording import harmless
 
@@ -29,15 +31,7 @@ EXTRA = ("starlette", "uvicorn")
     "--max-upload", type=float, default=2.0, show_default=True, metavar="GIB", help="Size of the largest upload."
 )
 @click.option("--base-map", metavar="URL", help="Tiles to show under the image: https://.../{z}/{x}/{y}.png.")
-@click.option(
-    "--planner",
-    default="auto",
-    show_default=True,
-    metavar="NAME",
-    help="Who writes the programs, unless the page says otherwise.",
-)
-@click.option("--model", metavar="NAME", help="Language model, or a .gguf file, for planners that ask one.")
-@click.option("--base-url", metavar="URL", help="OpenAI-compatible server that has the model.")
+@with_options(*PLANNER_OPTIONS)
 def serve(
     folder: Path,
     host: str,
@@ -47,14 +41,12 @@ def serve(
     out: Path | None,
     max_upload: float,
     base_map: str | None,
-    planner: str,
-    model: str | None,
-    base_url: str | None,
+    **planning: Any,
 ) -> None:
     """Serve a page on which a person asks about the images of a FOLDER and sees every step.
 
     It listens to this machine only, unless --host says otherwise; then whoever opens the page needs the token that is
-    printed, that $SWATH_SERVE_TOKEN holds, or that lies in --token-file.
+    printed, that $SWATH_TOKEN holds, or that lies in --token-file.
     """
     try:
         from swath.serve import start
@@ -66,19 +58,15 @@ def serve(
     from swath.serve.folder import open_folder
 
     place = start.address(host, port, names, _token(token_file))
-    settings = Settings(
-        open_folder(folder, out), _checked_map(base_map), planner, model, base_url, int(max_upload * 2**30)
-    )
+    settings = Settings(open_folder(folder, out), _checked_map(base_map), planning, int(max_upload * 2**30))
     listening = start.bound(place)
-    click.echo(f"swath serves {harmless(str(folder))}. Open {start.url(place, listening.getsockname()[1])}")
+    click.echo(f"swath serves {harmless(str(folder.resolve()))}: open {start.url(place, listening.getsockname()[1])}")
     start.serve(settings, place, listening)
 
 
 def _token(file: Path | None) -> str | None:
-    import os
-
     if file is None:
-        return os.environ.get("SWATH_SERVE_TOKEN") or None
+        return os.environ.get("SWATH_TOKEN") or None
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):

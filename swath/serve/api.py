@@ -41,7 +41,7 @@ async def about(request: Request) -> Response:
         {
             "swath": __version__,
             "planners": ["auto", *planner_names()],
-            "planner": server.settings.planner,
+            "planner": server.settings.planning.get("planner", "auto"),
             "segmenters": ["auto", *backend_names()],
             "base_map": server.settings.base_map,
             "max_upload_bytes": server.settings.max_upload_bytes,
@@ -108,11 +108,12 @@ async def ask(request: Request) -> Response:
         program = options.text("program", program, options.LONGEST_PROGRAM)
     said = options.checked_options(body, folder)
     await server.look(work.check_inputs, image=path, options=said)
-    planner = {} if program is not None else {"planner": said.pop("planner", settings.planner)}
-    said.pop("planner", None)
     kept = {"out": folder.relative(folder.runs), "uploads": folder.relative(folder.uploads)}
-    model = {"model": settings.model, "base_url": settings.base_url}
-    added, position = server.asks.add(path, question, thread, program, {**said, **planner, **kept, **model})
+    if program is None:
+        added, position = server.asks.add(path, question, thread, {**settings.planning, **said, **kept})
+    else:
+        said.pop("planner", None)
+        added, position = server.asks.add(path, question, thread, {**said, **kept, "program": program})
     return _json(added.to_json(position), 202)
 
 

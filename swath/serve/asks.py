@@ -97,9 +97,7 @@ class Asks:
         for thread in self._threads:
             thread.start()
 
-    def add(
-        self, image: str, question: str, thread: str, program: str | None, options: Mapping[str, Any]
-    ) -> tuple[Ask, int]:
+    def add(self, image: str, question: str, thread: str, options: Mapping[str, Any]) -> tuple[Ask, int]:
         """Put a question into the queue; it and its position.
 
         Raises:
@@ -108,8 +106,7 @@ class Asks:
         with self._condition:
             if sum(ask.state == "waiting" for ask in self._asks.values()) >= MOST_WAITING:
                 raise Busy(f"{MOST_WAITING} questions wait already. Next: ask again in a minute.")
-            given = {} if program is None else {"program": program}
-            ask = Ask(secrets.token_hex(8), image, question, thread, program is not None, {**options, **given})
+            ask = Ask(secrets.token_hex(8), image, question, thread, "program" in options, options)
             self._asks[ask.id] = ask
             self._forget()
             self._condition.notify()

@@ -71,6 +71,8 @@ class Folder:
         Raises:
             InputError: there is no such folder.
         """
+        if name == self.relative(self.uploads) and not self.uploads.exists():
+            return {"folder": name, "entries": [], "more": 0}
         path = self.inside(name) if name else self.root
         if not path.is_dir():
             raise InputError(f"{name} is not a folder. Next: choose one from the list.")

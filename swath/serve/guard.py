@@ -180,6 +180,16 @@ def _own_request(scope: Scope, headers: Headers) -> bool:
     return urlsplit(origin).netloc.lower() == headers.get("host", "").lower() and site in ("none", "same-origin")
 
 
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached from this machine only."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def sentence(scope: Scope, status: int, text: str) -> Response:
     """A refusal: JSON for programs, a page for people."""
     if scope["path"].startswith("/api/"):
@@ -194,7 +204,7 @@ def content_policy(base_map: str | None) -> str:
     rules: dict[str, Any] = {
         "default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "img-src": images,
         "connect-src": "'self'", "form-action": "'self'", "frame-ancestors": "'none'", "base-uri": "'none'",
-        "require-trusted-types-for": "'script'",
+        "require-trusted-types-for": "'script'", "trusted-types": "default",
     }  # fmt: skip
     return "; ".join(f"{name} {value}" for name, value in rules.items())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,18 +32,14 @@ class Settings:
     Attributes:
         folder: the served folder.
         base_map: address of the tiles of a base map, None without one.
-        planner: chosen unless the page says otherwise.
-        model: language model of those planners that ask one.
-        base_url: server that has it.
+        planning: the options of `swath.ask` that say who plans; the page may name another planner.
         max_upload_bytes: size of the largest upload.
         memory_bytes: what each process may allocate; None for a share of the machine's.
     """
 
     folder: Folder
     base_map: str | None = None
-    planner: str = "auto"
-    model: str | None = None
-    base_url: str | None = None
+    planning: Mapping[str, Any] = field(default_factory=dict)
     max_upload_bytes: int = MAX_BYTES
     memory_bytes: int | None = None
 

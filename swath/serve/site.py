@@ -28,6 +28,7 @@ from swath.serve.uploads import TooLarge
 from swath.trace.reading import OBJECTS_FILE, PICTURE_FILE, PROGRAM_FILE, RUN_FILE, STEPS_FILE
 
 ASSETS = Path(str(files("swath.serve"))) / "assets"
+PAGES = Path(str(files("swath.serve"))) / "pages" / "assets"
 KEPT_FILES = (OBJECTS_FILE, PICTURE_FILE, PROGRAM_FILE, RUN_FILE, STEPS_FILE, "answer.tif", "answer.png")
 MADE_FILES = {"objects.geojson": work.write_geojson, "objects.csv": work.write_csv, "run.zip": work.write_zip}
 STATUSES: tuple[tuple[type[SwathError], int], ...] = ((TooLarge, 413), (Busy, 503), (InputError, 400), (Refused, 422))
@@ -90,6 +91,7 @@ def application(settings: Settings) -> Starlette:
         Route("/runs", page("runs.html")),
         Route("/batches", page("batches.html")),
         Route("/runs/{id}/files/{name}", download),
+        Mount("/assets/pages", StaticFiles(directory=PAGES)),
         Mount("/assets", StaticFiles(directory=ASSETS)),
         *api.ROUTES,
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
 import socket
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 import uvicorn
 
 from swath.errors import InputError
-from swath.serve.guard import LEAST_TOKEN_LETTERS, Guard, content_policy
+from swath.serve.guard import LEAST_TOKEN_LETTERS, Guard, content_policy, is_loopback
 from swath.serve.server import Settings
 from swath.serve.site import application
 
@@ -43,16 +42,6 @@ class Address:
         own = {"localhost", "127.0.0.1", "::1"}
         others = () if is_loopback(self.host) else (socket.gethostname().lower(),)
         return frozenset({self.host.lower(), *own, *others, *(name.lower() for name in self.names)})
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine only."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def address(host: str, port: int, names: Sequence[str], token: str | None) -> Address:

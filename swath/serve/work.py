@@ -60,7 +60,7 @@ def answer(say: Say, image: str, question: str, thread: str | None, **options: A
         image: the raster.
         question: in words.
         thread: thread that the question belongs to; None for an edited program, which stands alone.
-        options: as for `swath.ask`, and `area` as for `area_file`.
+        options: as for `swath.ask`, and `area` and `uploads` as for `area_file`.
     """
     from swath.agent.ask import ask
     from swath.agent.session import Session
@@ -68,9 +68,9 @@ def answer(say: Say, image: str, question: str, thread: str | None, **options: A
     def listen(event: Event) -> None:
         say(step_of(event))
 
-    area = options.pop("area", None)
+    area, uploads = options.pop("area", None), options.pop("uploads")
     if area is not None:
-        options["aoi"] = area_file(image, Path(options.pop("uploads")), **area)
+        options["aoi"] = area_file(image, Path(uploads), **area)
     if thread is None:
         found = ask(image, question, listen=listen, **options)
     else:

@@ -6,7 +6,7 @@ import { byId } from "./dom.js";
 const L = window.L;
 const CLOSEST = 5; // an image pixel is shown up to 32 pixels wide
 const MOST_CORNERS = 1000;
-const STYLE = { color: "#ffbe5c", weight: 2, fillColor: "#ffbe5c", fillOpacity: 0.18 };
+const STYLE = { color: "#ffbe5c", weight: 2, fillColor: "#ffbe5c", fillOpacity: 0.25 };
 const CHOSEN = { color: "#ffffff", weight: 4, fillColor: "#ff7a00", fillOpacity: 0.5 };
 const AREA = { color: "#4cc3ff", weight: 3, fill: true, fillColor: "#4cc3ff", fillOpacity: 0.08, dashArray: "8 5", interactive: false };
 

@@ -148,7 +148,7 @@ export class Turn {
       : `Objects: ${objects.total.toLocaleString("en")}`;
     const details = el("details", { class: "objects" }, el("summary", {}, words),
       el("p", { class: "note" }, "Choose a row to see it in the picture, or an outline to see its row. Enter goes to it."), grid,
-      el("div", { class: "row" }, el("button", { type: "button", onclick: () => this.desk.showObjects(this) }, "Draw these")));
+      el("div", { class: "row" }, el("button", { type: "button", onclick: () => this.desk.showObjects(this) }, "Show in the picture")));
     place.append(details);
     this.table = new Table(grid, columnsOf(objects.columns), objects.columns);
     this.table.onChoose = (row, close) => {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 
 from swath.errors import InputError
+from swath.serve.guard import is_loopback
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -39,16 +39,6 @@ def serve_http(server: MCPServer[Any], host: str, port: int, token: str | None) 
     security = TransportSecuritySettings(allowed_hosts=allowed, allowed_origins=[f"http://{name}" for name in allowed])
     app: ASGIApp = server.streamable_http_app(host=host, transport_security=security)
     uvicorn.run(app if token is None else WithToken(app, token), host=host, port=port, log_level="warning")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine only."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def check_token(host: str, token: str | None) -> None:
