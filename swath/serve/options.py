@@ -12,7 +12,7 @@ from swath.serve.work import FILES, LONLAT, PIXELS
 
 LONGEST_QUESTION, LONGEST_PROGRAM, LONGEST_WORD = 2000, 100_000, 200
 MOST_CORNERS, MOST_NAMED = 1000, 50
-WORDS = ("label_class", "segmenter", "planner")
+WORDS = ("label_class", "segmenter", "planner", "vertical_unit")
 NUMBERS = ("gsd_m", "vertical_accuracy_m")
 
 
