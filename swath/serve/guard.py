@@ -191,11 +191,12 @@ def is_loopback(host: str) -> bool:
 
 
 def sentence(scope: Scope, status: int, text: str) -> Response:
-    """A refusal: JSON for programs, a page for people."""
+    """A refusal: JSON for programs, a page for people; what else the client sends is not read."""
+    headers = None if scope["method"] in SAFE else {"connection": "close"}
     if scope["path"].startswith("/api/"):
-        return JSONResponse({"error": text}, status_code=status)
+        return JSONResponse({"error": text}, status_code=status, headers=headers)
     page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>swath</title><p>{escape(text)}</p></html>'
-    return HTMLResponse(page, status_code=status)
+    return HTMLResponse(page, status_code=status, headers=headers)
 
 
 def content_policy(base_map: str | None) -> str:

@@ -92,11 +92,6 @@ class Workers:
         for _ in range(self.size):
             self._idle.put(None)
 
-    def warm(self) -> None:
-        """Start a process now, so that the first call need not wait for it."""
-        worker = self._idle.get()
-        self._idle.put(worker or self._start())
-
     def run(self, work: Callable[..., Any], call: Call | None = None, **arguments: Any) -> Any:
         """Call a function of a module in one of the processes; waits for a free one.
 

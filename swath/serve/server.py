@@ -65,8 +65,8 @@ class Server:
         self.asks = Asks(self._answering, self._changed_from_thread)
         self.index = RunIndex(self.settings.folder)
         self.uploads = Uploads(self.settings.folder.uploads, self.settings.max_upload_bytes, self._check_upload)
-        for workers in (self._answering, self._lookers):
-            self._looking.submit(workers.warm)
+        self._looking.submit(self._answering.run, work.get_ready)
+        self._looking.submit(self._lookers.run, work.get_ready)
 
     async def look(self, function: Callable[..., Any], **arguments: Any) -> Any:
         """Call a function of `swath.serve.work` in a process that answers no question.

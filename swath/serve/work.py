@@ -52,6 +52,12 @@ MOST_PACKED = 500
 """An upload that unpacks to over 256 MB may hold 500 times less; imagery compresses by some tens."""
 
 
+def get_ready(say: Say) -> None:
+    """Load what questions need, so that the first one need not wait for it."""
+    import swath.agent.ask
+    import swath.agent.session  # noqa: F401
+
+
 def answer(say: Say, image: str, question: str, thread: str | None, **options: Any) -> dict[str, Any]:
     """Answer a question, or run a program in its place; the answer as JSON, its run named by id.
 
