@@ -119,4 +119,6 @@ def _below(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _is_name(name: str) -> bool:
-    return bool(name) and not name.startswith(".") and "/" not in name and "\\" not in name and name.isprintable()
+    return (
+        0 < len(name) < 200 and not name.startswith(".") and "/" not in name and "\\" not in name and name.isprintable()
+    )

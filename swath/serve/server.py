@@ -20,7 +20,7 @@ from swath.serve.uploads import MAX_BYTES, Kind, Uploads
 
 LOOKERS = 2
 """Processes that make tiles and look into files."""
-LOOK_S = 60.0
+LOOK_S = 120.0
 """After so many seconds a tile or a look into a file is given up."""
 LEAST_MEMORY_BYTES = 2 * 2**30
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -15,12 +15,12 @@ from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from swath.errors import InputError, Refused, SwathError
-from swath.serve import api, work
+from swath.serve import api, documents, work
 from swath.serve.asks import Busy
 from swath.serve.guard import sentence
 from swath.serve.server import Server, Settings
@@ -39,6 +39,29 @@ def page(name: str) -> Any:
 
     async def show(request: Request) -> Response:
         return FileResponse(ASSETS / name, media_type="text/html; charset=utf-8")
+
+    return show
+
+
+def document(function: Callable[..., str], *names: str, runs: bool = False) -> Any:
+    """A handler that shows a document made of folders.
+
+    Args:
+        function: makes it, one argument for each name.
+        names: of the parameters, in the path or the query, that name the folders.
+        runs: whether they are ids of runs, else paths in the served folder.
+    """
+
+    async def show(request: Request) -> Response:
+        server = api.server_of(request)
+        given = {**request.query_params, **request.path_params}
+        folder, folders = server.settings.folder, {}
+        for name in names:
+            named = given.get(name, "")
+            path = (await asyncio.to_thread(server.index.find, named)).folder if runs else folder.inside(named)
+            folders["folder" if name == "id" else name] = folder.relative(path)
+        made = await server.look(function, **folders)
+        return HTMLResponse(made, headers={"content-security-policy": documents.policy_of(made)})
 
     return show
 
@@ -90,6 +113,11 @@ def application(settings: Settings) -> Starlette:
         Route("/", page("index.html")),
         Route("/runs", page("runs.html")),
         Route("/batches", page("batches.html")),
+        Route("/runs/{id}", document(documents.run_document, "id", runs=True)),
+        Route("/run", document(documents.run_document, "folder")),
+        Route("/compare", document(documents.compare_document, "a", "b", runs=True)),
+        Route("/batch", document(documents.batch_document, "folder")),
+        Route("/batches/compare", document(documents.batches_document, "a", "b")),
         Route("/runs/{id}/files/{name}", download),
         Mount("/assets/pages", StaticFiles(directory=PAGES)),
         Mount("/assets", StaticFiles(directory=ASSETS)),

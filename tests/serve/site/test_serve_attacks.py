@@ -41,8 +41,8 @@ def one_sentence(answer: httpx.Response, status: int) -> str:
 @pytest.mark.parametrize(
     "path",
     ["../secret.tif", "/etc/passwd", "more/../../secret.tif", "..\\secret.tif", "more/./../../secret.tif",
-     ".hidden.tif", "\0", "%2e%2e/secret.tif", "file:///etc/passwd", "/vsicurl/http://x/a.tif", "GTIFF_DIR:1:/etc/passwd",
-     "a" * 5000],
+     ".hidden.tif", "\0", "%2e%2e/secret.tif", "file:///etc/passwd", "/vsicurl/http://x/a.tif",
+     "GTIFF_DIR:1:/etc/passwd", "a" * 5000],
 )  # fmt: skip
 @pytest.mark.parametrize("where", ["image", "files", "tile", "labels", "layer"])
 def test_paths_out_of_the_folder_are_refused(served: Served, path: str, where: str) -> None:
