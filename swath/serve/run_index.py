@@ -15,6 +15,7 @@ from swath.trace.reading import RUN_FILE, Run, load_run
 LARGEST_RUN_BYTES = 64 * 2**20
 """A larger run.json is none that swath wrote."""
 PAGE = 50
+LONGEST_ID = 200
 DEEPEST = 3
 """Batches are looked for so many folders below the served one."""
 
