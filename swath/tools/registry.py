@@ -40,7 +40,7 @@ class Tool:
         function: takes the `Site` first, then what the program passes.
         signature: what a program may pass, annotations resolved to types, without the site.
         measures: whether its result is a measurement of the image (as opposed to a selection or a conversion).
-        family: the file that holds it ("regions", "proximity" ...).
+        family: name of the entry point that registers it ("regions", "proximity" ...).
         summary: first line of its docstring.
         details: the rest of its docstring.
         signed: names of numbers that may be negative.
@@ -123,8 +123,12 @@ def tool(*, measures: bool = False, signed: tuple[str, ...] = ()) -> Callable[[F
     return mark
 
 
-def make_tool(function: Callable[..., Any]) -> Tool:
+def make_tool(function: Callable[..., Any], family: str | None = None) -> Tool:
     """A `Tool` from a marked function.
+
+    Args:
+        function: typed, with a docstring.
+        family: what it belongs to; its module if left out.
 
     Raises:
         MalformedTool: no docstring, a missing annotation, a first parameter that is not the site, a number that can be
@@ -142,7 +146,7 @@ def make_tool(function: Callable[..., Any]) -> Tool:
     if "return" not in hints:
         raise MalformedTool(f"Tool {name} does not say what it returns.")
     signature = inspect.Signature(resolved, return_annotation=hints["return"])
-    family = function.__module__.rpartition(".")[2]
+    family = family or function.__module__.rpartition(".")[2]
     details = _without_site(lines[1]) if len(lines) > 1 else ""
     signed = (*OPERANDS, *getattr(function, _SIGNED, ()))
     return Tool(name, function, signature, getattr(function, _MARK, False), family, lines[0], details, signed)
@@ -181,7 +185,7 @@ def tools() -> Mapping[str, Tool]:
         for item in vars(entry.load()).values():
             if not (callable(item) and hasattr(item, _MARK)):
                 continue
-            made = make_tool(item)
+            made = make_tool(item, entry.name)
             if made.name in found:
                 raise MalformedTool(f"Two tools are called {made.name}: rename the one in {item.__module__}.")
             found[made.name] = made

@@ -14,6 +14,7 @@ from swath.errors import Refused, ToolError
 from swath.raster import terrain
 from swath.raster.grid import Grid
 from swath.tools.site import Nudge, Site
+from swath.tools.terrain.slopes import FACINGS
 
 DEM = np.random.default_rng(2).normal(120, 6, SHAPE)
 DEM[3, 4] = np.nan
@@ -136,6 +137,42 @@ def test_an_aspect_is_a_circular_mean_and_may_be_none(site: Site) -> None:
     assert call(level, "slope_statistic_deg", statistic="max") == 0
     with pytest.raises(Refused, match=r"No pixel of the image has a known aspect\."):
         call(level, "aspect_deg")
+
+
+@pytest.mark.parametrize("name", AFFINES)
+def test_slopes_of_a_cone_face_away_from_its_top(name: str) -> None:
+    grid = planar(name)
+    rows, cols = np.indices(SHAPE) + 0.5
+    x, y = grid.affine @ (cols, rows)
+    east, north = x - x.mean(), y - y.mean()
+    azimuth = np.degrees(np.arctan2(east, north)) % 360
+    site = heighted(grid, {}, dem=500 - 0.3 * np.hypot(east, north))
+    inner = np.zeros(SHAPE, dtype=bool)
+    inner[1:-1, 1:-1] = True
+    far = np.hypot(east, north) > 0.4 * np.hypot(east, north).max()  # at the top the window holds all sides
+    for number, direction in enumerate(FACINGS):
+        off = np.abs((azimuth - 45 * number + 180) % 360 - 180)
+        for within in (45.0, 22.5):
+            found = call(site, "facing_mask", direction=direction, within_deg=within).pixels
+            clear = inner & far & (np.abs(off - within) > 3)
+            np.testing.assert_array_equal(found[clear], (off < within)[clear])
+            assert not found[~inner].any()
+
+
+def test_limits_of_facing_level_ground_and_gentle_slopes() -> None:
+    grid = planar("square")
+    site = heighted(grid, {}, dem=tilted(grid, 0.2, 0.2))  # faces 225 degrees
+    share = {way: call(site, "facing_mask", direction=way).pixels.mean() for way in FACINGS}
+    inner = (SHAPE[0] - 2) * (SHAPE[1] - 2) / (SHAPE[0] * SHAPE[1])
+    assert {way for way, found in share.items() if found == inner} == {"south", "south-west", "west"}
+    assert sum(share.values()) == pytest.approx(3 * inner)
+    assert "Slopes face south where their aspect is within 45 degrees of it." in site.warnings
+    degrees = float(np.degrees(np.arctan(np.hypot(0.2, 0.2))))
+    mask = call(site, "facing_mask", direction="south-west", min_slope_deg=degrees - 0.1)
+    assert (mask.pixels.mean(), mask.name.endswith("degrees or more that face south-west")) == (inner, True)
+    assert not call(site, "facing_mask", direction="south-west", min_slope_deg=degrees + 0.1).pixels.any()
+    level = heighted(grid, {}, dem=np.full(SHAPE, 7.0))
+    assert not any(call(level, "facing_mask", direction=way).pixels.any() for way in FACINGS)
 
 
 @pytest.mark.parametrize("index", ["tri", "tpi", "roughness"])

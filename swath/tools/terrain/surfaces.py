@@ -1,0 +1,43 @@
+"""The surface that terrain is measured on, and masks of its pixels."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.errors import Refused
+from swath.raster.height_raster import HeightRaster
+from swath.raster.heights import STATE_TERRAIN
+from swath.tools.handles import Mask
+from swath.tools.site import Site
+
+Ground = Literal["auto", "dem", "dtm", "dsm"]
+
+
+def surface_of(site: Site, surface: Ground, *, absolute: bool = False) -> HeightRaster:
+    """The surface to measure on; says which it is and what is not known of it.
+
+    Raises:
+        Refused: no raster of heights was given, or not this one.
+    """
+    if site.heights is None:
+        raise Refused(f"Elevations cannot be measured: no raster of heights is given. Next: {STATE_TERRAIN}.")
+    found = site.heights.surface(surface)
+    for note in found.cells.notes:
+        site.warn(note)
+    if found.surface == "dsm":
+        site.warn(f"Measured on the first surface, {found.name}: roofs and trees are part of it.")
+    if absolute:
+        datum = found.vertical.datum
+        if datum is None:
+            site.warn(f"{found.name} states no vertical datum: its elevations compare with each other only.")
+        else:
+            site.warn(f"Elevations are counted from {datum}.")
+    return found
+
+
+def masked(site: Site, pixels: NDArray[np.bool_], name: str) -> Mask:
+    """The valid ones of some pixels."""
+    return Mask(pixels & site.valid, site.valid, site.raster.grid, name)
