@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import Refused
+from swath.tools.bounds import between
 from swath.tools.cells import statistic_of_objects
 from swath.tools.handles import LabelImage, Mask, Regions
 from swath.tools.patches import Patches
-from swath.tools.regions import between
 from swath.tools.site import Site
 
 Source = LabelImage | Patches

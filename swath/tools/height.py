@@ -4,63 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from swath.errors import Refused
-from swath.raster.heights import STATE_HEIGHTS, AboveGround
+from swath.tools.above_ground import above_ground, known_heights
+from swath.tools.bounds import MORE_LESS, between, bound_words
 from swath.tools.cells import (
     CellStatistic,
-    FloatArray,
     doubted_statistic,
-    doubted_statistics,
     height_shift_m,
     known_cells,
     named,
 )
 from swath.tools.handles import Mask, Regions
-from swath.tools.regions import Statistic, between, bound_words, positive, statistic_of
+from swath.tools.regions import Statistic, positive, statistic_of
 from swath.tools.registry import tool
 from swath.tools.runs import row_blocks
 from swath.tools.site import Site
-
-
-def above_ground(site: Site) -> AboveGround:
-    """Heights above ground on the image's grid; says where they come from.
-
-    Raises:
-        Refused: no rasters of heights were given, or none from which heights above ground follow.
-    """
-    if site.heights is None:
-        raise Refused(f"Heights cannot be measured: no raster of heights is given. Next: {STATE_HEIGHTS}.")
-    found = site.heights.above_ground
-    site.warn(f"Heights are above ground, from {found.source}.")
-    for note in found.notes:
-        site.warn(note)
-    return found
-
-
-def region_heights(site: Site, regions: Regions, statistic: CellStatistic, percent: float) -> FloatArray:
-    """(n,) height of each region in metres, NaN where none of its cells is known; says which statistic it is.
-
-    Raises:
-        Refused: no heights above ground are known.
-    """
-    site.warn(f"The height of an object is the {named(statistic, percent)} of its cells.")
-    return doubted_statistics(site, above_ground(site).heights, regions, statistic, percent)
-
-
-def _measured(site: Site, regions: Regions, statistic: CellStatistic, percent: float) -> tuple[Regions, FloatArray]:
-    """The regions whose height is known, and these heights; says how many others there are.
-
-    Raises:
-        Refused: no heights above ground are known, or that of no region.
-    """
-    heights = region_heights(site, regions, statistic, percent)
-    known = np.isfinite(heights)
-    missing = int(np.count_nonzero(~known))
-    if len(known) and not known.any():
-        raise Refused(f"No pixel of {regions.name} has a known height. Next: give heights that cover them.")
-    if missing:
-        site.warn(f"{missing} of {len(regions)} {regions.name} have no known height and were left out.")
-    return (regions.take(known, regions.name) if missing else regions), heights[known]
 
 
 @tool(measures=True)
@@ -97,7 +54,7 @@ def region_heights_m(
     Raises:
         Refused: no heights above ground are given, or none is known there.
     """
-    return [float(height) for height in _measured(site, regions, statistic, percent)[1]]
+    return [float(height) for height in known_heights(site, regions, statistic, percent)[1]]
 
 
 @tool(measures=True)
@@ -121,7 +78,7 @@ def region_height_statistic_m(
     Raises:
         Refused: no heights above ground are given, none is known there, or there are no regions.
     """
-    return statistic_of(_measured(site, regions, statistic, percent)[1], among, regions.name)
+    return statistic_of(known_heights(site, regions, statistic, percent)[1], among, regions.name)
 
 
 @tool(measures=True)
@@ -151,15 +108,10 @@ def with_height(
     Raises:
         Refused: no heights above ground are given, or none is known there.
     """
-    known, heights = _measured(site, regions, statistic, percent)
+    known, heights = known_heights(site, regions, statistic, percent)
     bounds = (larger_than_m, min_m, smaller_than_m, max_m)
-    words = _height_words(bound_words(*bounds, unit="m"))
+    words = bound_words(*bounds, unit="m", beyond=("taller", "lower"))
     return known.take(between(heights, *bounds), " ".join(filter(None, (regions.name, words))))
-
-
-def _height_words(words: str) -> str:
-    """Bounds in the words of heights: "taller than 10 m"."""
-    return words.replace("larger than", "taller than").replace("smaller than", "lower than")
 
 
 @tool(measures=True)
@@ -232,7 +184,7 @@ def sort_by_height(
     Raises:
         Refused: no heights above ground are given, or none is known there.
     """
-    known, heights = _measured(site, regions, statistic, percent)
+    known, heights = known_heights(site, regions, statistic, percent)
     order = np.argsort(-heights if descending else heights, kind="stable")
     return known.take(order, f"{regions.name} by height")
 
@@ -291,8 +243,7 @@ def height_mask(
     """
     bounds = (larger_than_m, min_m, smaller_than_m, max_m)
     heights, shift = above_ground(site).heights, height_shift_m(site)
-    words = bound_words(*bounds, unit="m") or "known"
-    name = f"pixels whose height is {words}".replace("larger than", "more than").replace("smaller than", "less than")
+    name = f"pixels whose height is {bound_words(*bounds, unit='m', beyond=MORE_LESS) or 'known'}"
 
     def build() -> Mask:
         pixels = np.isfinite(heights) & between(heights + shift, *bounds) & site.valid

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import Refused, ToolError
+from swath.tools.bounds import between, bound_words
 from swath.tools.clip import warn_of_the_cut
-from swath.tools.distances import SLACK
 from swath.tools.handles import Mask, Regions
 from swath.tools.registry import tool
 from swath.tools.site import Site, doubted_areas_m2
@@ -122,43 +122,6 @@ def filter_regions(
         keep &= between(regions.column("sizes_px"), *bounds_px)
         words.append(bound_words(*bounds_px, unit="px"))
     return regions.take(keep, " ".join([regions.name, *words])) if words else regions
-
-
-def between(
-    values: NDArray[np.floating[Any]],
-    larger_than: float | None,
-    minimum: float | None,
-    smaller_than: float | None,
-    maximum: float | None,
-) -> NDArray[np.bool_]:
-    """Where values of any shape keep to bounds: the larger/smaller pair is exclusive, the min/max pair inclusive.
-
-    Inclusive bounds have a relative slack of 1e-9, exclusive ones lose it, so that an area that equals the bound in
-    exact arithmetic is treated so in floating point.
-    """
-    keep = np.ones(values.shape, dtype=bool)
-    if larger_than is not None:
-        keep &= values > larger_than + SLACK * abs(larger_than)
-    if minimum is not None:
-        keep &= values >= minimum - SLACK * abs(minimum)
-    if smaller_than is not None:
-        keep &= values < smaller_than - SLACK * abs(smaller_than)
-    if maximum is not None:
-        keep &= values <= maximum + SLACK * abs(maximum)
-    return keep
-
-
-def bound_words(
-    larger_than: float | None, minimum: float | None, smaller_than: float | None, maximum: float | None, *, unit: str
-) -> str:
-    """Bounds as a person would say them: "larger than 100 m2 and at most 500 m2"."""
-    pairs = (
-        ("larger than", larger_than),
-        ("at least", minimum),
-        ("smaller than", smaller_than),
-        ("at most", maximum),
-    )
-    return " and ".join(f"{word} {bound:g} {unit}" for word, bound in pairs if bound is not None)
 
 
 @tool(measures=True)

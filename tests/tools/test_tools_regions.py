@@ -11,8 +11,8 @@ from scipy import ndimage
 
 from swath.errors import Refused, ToolError
 from swath.raster.grid import Grid
+from swath.tools.bounds import between, bound_words
 from swath.tools.handles import Regions
-from swath.tools.regions import between, bound_words
 from swath.tools.site import Site
 
 UNKNOWN = Grid(planar("square").affine, (60, 80), None)

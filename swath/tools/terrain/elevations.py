@@ -6,6 +6,7 @@ import numpy as np
 
 from swath.errors import Refused, ToolError
 from swath.raster.points import inside, pixel_at_lonlat, pixel_at_xy
+from swath.tools.bounds import MORE_LESS, between, bound_words
 from swath.tools.cells import (
     CellStatistic,
     doubted_statistic,
@@ -15,7 +16,6 @@ from swath.tools.cells import (
     statistic_by_owner,
 )
 from swath.tools.handles import Mask, Regions
-from swath.tools.regions import between, bound_words
 from swath.tools.registry import tool
 from swath.tools.site import Site
 from swath.tools.terrain.surfaces import Ground, masked, surface_of
@@ -141,7 +141,7 @@ def elevation_mask(
     """
     bounds = (larger_than_m, min_m, smaller_than_m, max_m)
     found, shift = surface_of(site, surface, absolute=True), height_shift_m(site)
-    words = bound_words(*bounds, unit="m").replace("larger than", "more than").replace("smaller than", "less than")
+    words = bound_words(*bounds, unit="m", beyond=MORE_LESS)
     name = f"pixels whose elevation is {words or 'known'}"
     return site.derived(
         f"elevation_mask {bounds} {found.surface} {shift}",

@@ -9,9 +9,9 @@ import numpy as np
 from swath.errors import Refused
 from swath.raster import terrain
 from swath.tools import kernels
+from swath.tools.bounds import MORE_LESS, between, bound_words
 from swath.tools.cells import CellStatistic, Field, known_cells, named, statistic_by_owner
 from swath.tools.handles import Mask, Regions
-from swath.tools.regions import between, bound_words
 from swath.tools.registry import tool
 from swath.tools.site import Site
 from swath.tools.terrain.surfaces import Ground, masked, surface_of
@@ -103,9 +103,7 @@ def slope_mask(
         Refused: no elevations are given, or no ground size is known.
     """
     bounds = (larger_than_deg, min_deg, smaller_than_deg, max_deg)
-    words = (
-        bound_words(*bounds, unit="degrees").replace("larger than", "more than").replace("smaller than", "less than")
-    )
+    words = bound_words(*bounds, unit="degrees", beyond=MORE_LESS)
     slope = _slope(site, surface)
     keep = np.isfinite(slope) & between(slope, *bounds)
     return site.derived(
