@@ -162,11 +162,12 @@ def _kind(name: str) -> tuple[str, str, str, bool]:
     """A class with what one and several of its objects are called, and whether these are its own words."""
     concept = concept_of(name)
     if concept is None or concept in COUNTABLE:
-        return name, name, _plural(name), True
+        return name, name, plural(name), True
     return name, f"separate area of {name}", f"separate areas of {name}", False
 
 
-def _plural(name: str) -> str:
+def plural(name: str) -> str:
+    """What several objects of a class are called."""
     if re.search(r"[^su]s$|aircraft$", name):  # legends may have plurals
         return name
     if re.search(r"(s|x|ch|sh)$", name):

@@ -246,3 +246,35 @@ def test_a_missing_file_and_a_legend_too_many(plain: Raster) -> None:
         LabelsBackend(plain, SegmentOptions(labels=plain.path.with_name("gone.txt")))
     with pytest.raises(InputError, match=r"P0003.txt names its classes itself. Next: leave --legend out."):
         opened(plain, "P0003.txt", DOTA, legend=plain.path)
+
+
+VOC = """<annotation><filename>P0003.jpg</filename>
+<object><name>golffield</name><difficult>1</difficult>
+  <bndbox><xmin>11</xmin><ymin>21</ymin><xmax>40</xmax><ymax>30</ymax></bndbox></object>
+<object><name>ship</name><robndbox><x_left_top>60.5</x_left_top><y_left_top>20.5</y_left_top>
+  <x_right_top>80.5</x_right_top><y_right_top>20.5</y_right_top><x_right_bottom>80.5</x_right_bottom>
+  <y_right_bottom>30.5</y_right_bottom><x_left_bottom>60.5</x_left_bottom><y_left_bottom>30.5</y_left_bottom>
+  </robndbox></object></annotation>"""
+
+
+def test_voc_counts_pixels_from_one(plain: Raster) -> None:
+    backend = opened(plain, "P0003.xml", VOC)
+    assert set(backend.classes()) == {"golf field", "ship"}
+    field = objects_of(backend, "golf field")["1"]
+    assert same(field, shapely.box(10, 20, 40, 30))
+    assert same(objects_of(backend, "ship")["2"], shapely.box(60, 20, 80, 30))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("<annotation><object>", "P0003.xml, line 1, column 21: is not well-formed XML"),
+        ('<!DOCTYPE a [<!ENTITY x "y">]><annotation/>', "declares a document type"),
+        ("<annotation><object><bndbox/></object></annotation>", "object 1: has no name"),
+        (VOC.replace("<xmax>40</xmax>", ""), "object 1: has no box of four numbers"),
+        (VOC.replace("<xmax>40</xmax>", "<xmax>inf</xmax>"), "object 1: has no box of four numbers"),
+    ],
+)
+def test_xml_that_is_no_annotation_is_named(plain: Raster, text: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        opened(plain, "P0003.xml", text)

@@ -15,13 +15,14 @@ from swath.segment import vector_file
 from swath.segment.annotated.coco import is_coco, read_coco
 from swath.segment.annotated.dota import is_dota, read_dota
 from swath.segment.annotated.objects import Annotated, Annotations
+from swath.segment.annotated.voc import is_voc, read_voc
 from swath.segment.annotated.vrsbench import is_vrsbench, read_vrsbench
 from swath.segment.legend import clean_name
 from swath.segment.outlines import in_pixels
 from swath.segment.protocol import Feature
 from swath.segment.vector import VectorClasses
 
-SUFFIXES = frozenset({".txt", ".json"})
+SUFFIXES = frozenset({".txt", ".json", ".xml"})
 _GEOJSON = ('"FeatureCollection"', '"Feature"')
 
 Reader = Callable[[Path, Raster], Annotations]
@@ -42,6 +43,7 @@ def reader_of(path: Path) -> Reader | None:
         (is_dota, read_dota),
         (is_coco, read_coco),
         (is_vrsbench, read_vrsbench),
+        (is_voc, read_voc),
     )
     return next((read for is_such, read in readers if is_such(path, text)), None)
 
