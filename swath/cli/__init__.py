@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 
 from swath import __version__
+from swath.cli.annotating import annotate
 from swath.cli.asking import ask, demo, run
 from swath.cli.benching import bench, score
 from swath.cli.chatting import chat
@@ -98,5 +99,6 @@ def swath() -> None:
     """  # noqa: D301 - click reads the backspace as "leave these lines as they are"
 
 
+bench.add_command(annotate)
 for _command in (ask, run, chat, survey, segment, info, tools, trace, bench, score, llm, serve, mcp, demo, doctor):
     swath.add_command(_command)

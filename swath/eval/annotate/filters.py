@@ -82,7 +82,8 @@ def dropped_by(statement: Statement) -> str | None:
 def unlike(statements: Iterable[Statement]) -> tuple[list[Statement], list[Statement]]:
     """Statements without those that say what an earlier one of their kind says, and the latter."""
     seen: set[tuple[str, str]] = set()
-    kept, dropped = [], []
+    kept: list[Statement] = []
+    dropped: list[Statement] = []
     for statement in statements:
         key = (statement.kind, " ".join(_WORD.findall(statement.text.lower())))
         (dropped if key in seen else kept).append(statement)

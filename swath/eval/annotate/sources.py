@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 import shapely
@@ -86,8 +87,15 @@ def pairs(images: Path, boxes: Path) -> list[tuple[Path, Path]]:
     return [(found[path.stem], path) for path in kept]
 
 
+VRSBENCH = "vrsbench"
+"""Name of the file of classes that ships: DOTA-v2's 18 and DIOR's 20 become VRSBench's 26."""
+
+
 def read_merging(file: Path | None) -> Mapping[str, str] | None:
     """Which class becomes which: a JSON object of names, "" to drop a class; None to keep classes as they are.
+
+    Args:
+        file: the file, or "vrsbench" for the one that ships.
 
     Raises:
         InputError: the file cannot be read or is no such object.
@@ -95,7 +103,8 @@ def read_merging(file: Path | None) -> Mapping[str, str] | None:
     if file is None:
         return None
     try:
-        found = json.loads(file.read_text(encoding="utf-8-sig"))
+        shipped = files("swath.eval.annotate") / "vrsbench_classes.json"
+        found = json.loads((shipped if str(file) == VRSBENCH else file).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be read as JSON ({type(error).__name__}). Next: check --classes.") from None
     if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
