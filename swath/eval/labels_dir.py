@@ -9,7 +9,7 @@ from pathlib import Path
 from swath.errors import InputError
 from swath.eval.cases import Case
 
-SUFFIXES = (".png", ".tif", ".tiff")
+SUFFIXES = (".png", ".tif", ".tiff", ".geojson", ".gpkg")
 LEGEND = "legend.json"
 SHOWN = 5
 """Cases without a label map that the error names."""
@@ -18,7 +18,7 @@ SHOWN = 5
 def with_labels(cases: Iterable[Case], labels_dir: Path, legend: Path | None = None) -> list[Case]:
     """The cases with the arguments that give `swath.ask` their true classes.
 
-    A label map is the PNG or TIFF below the folder whose name, without its ending, is that of the case's image, the
+    A label map is the PNG, TIFF, GeoJSON or GeoPackage below the folder whose name, without its ending, is that of the case's image, the
     name that the dataset gives to the image (`extras["image_name"]`), or the case's id.
 
     Args:

@@ -28,7 +28,7 @@ from swath.eval.annotate.referring import refer
 from swath.eval.annotate.sources import pairs, read_merging, read_source
 from swath.eval.annotate.statements import Statement
 
-DETECTIONS, WORK, SETTINGS, NOTES = "detections", "patches", "settings.json", "notes.json"
+DETECTIONS, WORK, SETTINGS, PATCHES, NOTES = "detections", "patches", "settings.json", "patches.json", "notes.json"
 QUANTITIES = "quantities.jsonl"
 DIFFERS, UNREAD = "measured otherwise", "read by no planner"
 
@@ -126,12 +126,12 @@ def annotate(wanted: Wanted, out: Path, *, resume: bool = False, listen: Listene
 def _begin(wanted: Wanted, out: Path, resume: bool) -> None:
     settings = json.loads(json.dumps(wanted.to_json()))
     file = out / SETTINGS
-    if file.exists():
+    if (out / PATCHES).exists():
         if not resume:
             raise InputError(f"{out} holds a data set already. Next: give another --out, or go on with --resume.")
         if json.loads(file.read_text(encoding="utf-8")) != settings:
             raise InputError(f"{out} was begun with other options. Next: give the same ones, or another --out.")
-    elif out.exists() and any(out.iterdir()):
+    elif out.exists() and any(out.iterdir()) and not file.exists():
         raise InputError(f"{out} is not empty. Next: give a new folder.")
     for name in (
         DETECTIONS,
@@ -151,7 +151,7 @@ def split_of(source: str, wanted: Wanted) -> str:
 
 def _cut_all(wanted: Wanted, out: Path) -> list[Patch]:
     """Every patch, cut once: a list on disk says which there are."""
-    file = out / "patches.json"
+    file = out / PATCHES
     if not file.exists():
         merging, patches, notes = read_merging(wanted.classes), [], {}
         for image, boxes in pairs(wanted.images, wanted.boxes):
