@@ -18,8 +18,8 @@ SHOWN = 5
 def with_labels(cases: Iterable[Case], labels_dir: Path, legend: Path | None = None) -> list[Case]:
     """The cases with the arguments that give `swath.ask` their true classes.
 
-    A label map is the PNG, TIFF, GeoJSON or GeoPackage below the folder whose name, without its ending, is that of the case's image, the
-    name that the dataset gives to the image (`extras["image_name"]`), or the case's id.
+    A label map is the PNG, TIFF, GeoJSON or GeoPackage below the folder whose name, without its ending, is that of the
+    case's image, the name that the dataset gives to the image (`extras["image_name"]`), or the case's id.
 
     Args:
         cases: of any benchmark.
