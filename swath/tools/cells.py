@@ -141,17 +141,27 @@ def _doubted(
     site: Site, cells: Field, owner: IntArray, count: int, statistic: CellStatistic, percent: float, end: int
 ) -> FloatArray:
     end *= site.nudge.height
-    stated = accuracy_m(site)
+    stated = accuracy_m(site, len(cells))
     if stated is None:
         return statistic_by_owner(cells, owner, count, statistic, percent, end)
     found = statistic_by_owner(cells, owner, count, statistic, percent)
     return found if statistic == "std" else found + end * stated
 
 
-def accuracy_m(site: Site) -> float | None:
-    """Within how many metres heights are right, None where nobody stated it; from now on the answer's doubt."""
+def accuracy_m(site: Site, cells: int) -> float | None:
+    """Within how many metres heights are right, None where nobody stated it; from now on the answer's doubt.
+
+    Args:
+        site: the image.
+        cells: how many were measured; a single one has no spread.
+    """
     stated = None if site.heights is None else site.heights.accuracy_m
-    site.doubts.add("sampling" if stated is None else "vertical accuracy")
+    if stated is not None:
+        site.doubts.add("vertical accuracy")
+    elif cells > 1:
+        site.doubts.add("sampling")
+    else:
+        site.warn("Of a single cell nobody can say how sure it is. Next: state it with --vertical-accuracy.")
     return stated
 
 
