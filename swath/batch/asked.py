@@ -16,7 +16,7 @@ from swath.batch.pool import Once
 from swath.batch.rows import Key, Row, row_of, row_of_error
 from swath.batch.zones import zone_rows
 from swath.errors import InputError
-from swath.segment.registry import AUTO, backend_names
+from swath.segment.registry import AUTO, backend_names, is_backend
 
 FILES = ("labels", "legend", "aoi", "before", "after", "dsm", "dtm", "ndsm", "dem")
 """Options that name one file."""
@@ -97,7 +97,7 @@ def check_askers(planner: str | Planner, said: PlannerOptions, segmenter: str, j
             ) from None
     if jobs < 1:
         raise InputError(f"--jobs must be at least 1, not {jobs}.")
-    if segmenter not in (AUTO, *backend_names()):
+    if not is_backend(segmenter):
         known = ", ".join((AUTO, *backend_names()))
         raise InputError(f'There is no segmenter "{segmenter}". Next: use one of {known}.')
 

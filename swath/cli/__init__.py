@@ -20,6 +20,7 @@ from swath.cli.chatting import chat
 from swath.cli.llm import llm
 from swath.cli.looking import doctor, info, segment, tools
 from swath.cli.mcp import mcp
+from swath.cli.models import models
 from swath.cli.serving import serve
 from swath.cli.surveying import survey
 from swath.cli.traces import trace
@@ -102,3 +103,4 @@ def swath() -> None:
 bench.add_command(annotate)
 for _command in (ask, run, chat, survey, segment, info, tools, trace, bench, score, llm, serve, mcp, demo, doctor):
     swath.add_command(_command)
+swath.add_command(models)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -70,6 +70,8 @@ class SegmentOptions:
         label_class: class name of a vector file without a class column.
         layers: further classes, name to vector or raster file.
         thresholds: index name to threshold ("NDWI" to 0.1).
+        card: card of the model that a segmenter of networks runs.
+        progress: told how many tiles of how many are done, by segmenters that work in tiles.
     """
 
     labels: Path | None = None
@@ -77,6 +79,8 @@ class SegmentOptions:
     label_class: str | None = None
     layers: Mapping[str, Path] = field(default_factory=dict)
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    card: Path | None = None
+    progress: Callable[[int, int], None] | None = field(default=None, compare=False)
 
 
 @runtime_checkable

@@ -1,0 +1,1 @@
+"""Trained networks as sources of classes: the embedded one and those of users."""

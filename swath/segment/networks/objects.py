@@ -1,0 +1,76 @@
+"""Touching objects told apart: each starts where a network sees a middle and grows within the class."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.segment.networks.card import Roofs
+from swath.segment.protocol import BoolImage
+from swath.segment.tiling import SURE, ByteImage
+
+Ids = NDArray[np.int32]
+
+
+def told_apart(mask: BoolImage, centre: ByteImage, border: ByteImage, rule: Roofs) -> Ids:
+    """Ids of the objects of a class.
+
+    A start is an 8-connected patch where the centre's score less the border's reaches `rule.seed`. Every pixel of the
+    class belongs to the start that floods it first, from high centres to low ones; a patch of the class without any
+    start is one object.
+
+    Args:
+        mask: (rows, columns) bool, the class.
+        centre: (rows, columns) uint8 scores, 255 = 1.
+        border: the same.
+        rule: seed and smallest start.
+
+    Returns:
+        (rows, columns) int32, positive exactly where `mask` is.
+    """
+    height = np.asarray(cv2.subtract(centre, border), np.uint8)
+    starts = ((height >= np.uint8(round(rule.seed * SURE))) & mask).astype(np.uint8)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(starts, connectivity=8, ltype=cv2.CV_32S)
+    kept = stats[:, cv2.CC_STAT_AREA] >= rule.smallest_px
+    kept[0] = False
+    numbers = np.zeros(count, np.int32)
+    numbers[kept] = np.arange(1, int(kept.sum()) + 1)
+    ids = flooded(numbers[labels], height, mask)
+    alone = (mask & (ids == 0)).astype(np.uint8)
+    _, rest = cv2.connectedComponents(alone, connectivity=8, ltype=cv2.CV_32S)
+    return np.where(rest > 0, rest + int(kept.sum()), ids).astype(np.int32)
+
+
+def flooded(starts: Ids, height: ByteImage, mask: BoolImage) -> Ids:
+    """Starts grown within a mask, from high ground to low."""
+    if not starts.any():
+        return starts
+    from skimage.segmentation import watershed
+
+    found: Ids = watershed(255 - height.astype(np.int16), starts, connectivity=2, mask=mask).astype(np.int32)
+    return found
+
+
+def onto(ids: Ids, mask: BoolImage) -> Ids:
+    """Ids brought to the grid of a mask by nearest neighbour; mask pixels that none reached take the nearest id.
+
+    Args:
+        ids: (other rows, other columns) int32.
+        mask: (rows, columns) bool.
+    """
+    rows, cols = (
+        np.minimum((np.arange(new) + 0.5) * old / new, old - 1).astype(np.intp)
+        for new, old in zip(mask.shape, ids.shape, strict=True)
+    )
+    moved = ids if ids.shape == mask.shape else ids[rows[:, None], cols[None, :]]
+    moved = np.where(mask, moved, 0).astype(np.int32)
+    lost = mask & (moved == 0)
+    if lost.any():
+        if not moved.any():
+            return np.asarray(cv2.connectedComponents(mask.astype(np.uint8), connectivity=8, ltype=cv2.CV_32S)[1])
+        from scipy.ndimage import distance_transform_edt
+
+        near = distance_transform_edt(moved == 0, return_distances=False, return_indices=True)
+        moved[lost] = moved[near[0][lost], near[1][lost]]
+    return moved

@@ -1,0 +1,220 @@
+"""Any semantic network as ONNX with a card: its scores, blended over tiles, as classes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.errors import InputError, Refused
+from swath.raster.reader import Raster
+from swath.segment.networks.card import Card, read_card
+from swath.segment.networks.objects import onto, told_apart
+from swath.segment.networks.view import View, factors, is_rgb
+from swath.segment.protocol import BoolImage, Segmentation, SegmentOptions, unknown_class
+from swath.segment.tiling import SURE, Axis, ByteImage, Tiling, blended, interpolated, room, strips
+
+FloatImage = NDArray[np.float32]
+THREADS = 2
+
+
+class OnnxBackend:
+    """Classes by a network: a pixel is of the class whose score is highest.
+
+    The score of a class is its share of itself and its strongest rival, so that 0.5 is where it wins.
+    """
+
+    name = "onnx"
+
+    def __init__(self, raster: Raster, options: SegmentOptions) -> None:
+        """Read the card and the network.
+
+        Raises:
+            InputError: no card is given, or it or the network cannot be used.
+            Refused: the image is not red, green and blue, or far too coarse.
+        """
+        self._raster, self._progress = raster, options.progress
+        self.card = read_card(self._card_path(options))
+        if not is_rgb(raster):
+            raise Refused(
+                f"{self.card.name} sees red, green and blue, which are not known in {raster.path.name}. "
+                "Next: name the bands with --bands red=N,green=N,blue=N, or give --labels FILE."
+            )
+        self._view = View(raster, factors(raster, self.card.gsd_m))
+        self._session = _session(self.card)
+
+    def _card_path(self, options: SegmentOptions) -> Path:
+        if options.card is None:
+            raise InputError("The segmenter onnx needs a model card. Next: name it, as in --segmenter onnx:CARD.toml.")
+        return options.card
+
+    def classes(self) -> tuple[str, ...]:
+        """The classes that the card names."""
+        return tuple(name for name in self.card.classes if name)
+
+    def known(self) -> None:
+        """Every valid pixel."""
+
+    def segment(self, class_name: str) -> Segmentation:
+        """The pixels of a class; objects apart where the card says how.
+
+        Raises:
+            Refused: the class is not one of `classes()`.
+        """
+        if class_name not in self.classes():
+            raise unknown_class(class_name, self)
+        score, mask = self._scores(self.card.classes.index(class_name))
+        bounds = (self.card.strict, 0.5, self.card.lax)
+        ids = self._objects(class_name, mask)
+        doubted = bounds if self.card.strict > self.card.lax else None
+        return Segmentation(
+            mask, score, doubted, ids, method=self._method(class_name), warnings=self.warnings(class_name)
+        )
+
+    def warnings(self, class_name: str) -> tuple[str, ...]:
+        """What people have to know: the card's sentences, louder where the image is unlike those of the training."""
+        loud = tuple(self._strangeness)
+        of_class = self.card.of_class.get(class_name)
+        return (*loud, *self.card.sentences, *((of_class,) if of_class else ()))
+
+    def describe(self) -> dict[str, Any]:
+        """JSON-ready record: the model, its weights' hash, how the image was shown to it."""
+        return {
+            "name": self.name,
+            "model": self.card.name,
+            "card": self.card.path.name,
+            "weights_sha256": self.card.sha256,
+            "classes": list(self.classes()),
+            "thresholds": [self.card.strict, 0.5, self.card.lax],
+            "shown_px_per_px": list(self._view.factors),
+            "tile_px": self.card.tile_px,
+        }
+
+    @cached_property
+    def _channels(self) -> ByteImage:
+        """(channels, rows, columns) of the view: everything that the network says, computed once."""
+        tiling = Tiling(self.card.tile_px, multiple_px=self.card.multiple_px)
+        return blended(self._view.shape, self.card.channels, self._view.read, self._predict, tiling, self._progress)
+
+    def _predict(self, image: ByteImage) -> FloatImage:
+        values = (image - np.array(self.card.mean, np.float32)) / np.array(self.card.std, np.float32)
+        batch = np.ascontiguousarray(values.transpose(2, 0, 1)[None])
+        try:
+            out = self._session.run(None, {self._session.get_inputs()[0].name: batch})[0]
+        except Exception as why:  # onnxruntime's own errors share no base of their own
+            raise InputError(
+                f"The network {self.card.network.name} cannot be run on {image.shape[0]} x {image.shape[1]} pixels "
+                f"({_first_line(why)}). Next: check tile and multiple in its card."
+            ) from None
+        return _activated(np.asarray(out[0], np.float32), self.card)
+
+    def _scores(self, index: int) -> tuple[FloatImage, BoolImage]:
+        """Score and mask of a class on the image's own grid."""
+        shape = self._raster.shape
+        score, mask = room(shape, np.float32), np.zeros(shape, bool)
+        for part, values in self._on_image(slice(0, len(self.card.classes))):
+            mine, others = values[index], np.delete(values, index, 0)
+            rival = others.max(0) if len(others) else SURE - mine
+            total = mine + rival
+            score[part] = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
+            mask[part] = score[part] >= np.float32(0.5)
+        return score, mask
+
+    def _on_image(self, channels: slice) -> Iterator[tuple[slice, FloatImage]]:
+        rows, cols = self._raster.shape
+        axes = Axis(self._view.shape[0], rows), Axis(self._view.shape[1], cols)
+        planes = self._channels[channels]
+        for part in strips(rows):
+            if self._view.shape == self._raster.shape:
+                yield part, planes[:, part].astype(np.float32)
+            else:
+                yield part, np.stack([interpolated(plane, axes, part, slice(0, cols)) for plane in planes])
+
+    def _objects(self, class_name: str, mask: BoolImage) -> NDArray[np.int32] | None:
+        rule = self.card.roofs
+        if rule is None or rule.class_name != class_name:
+            return None
+        own = self._channels[: len(self.card.classes)]
+        index = self.card.classes.index(class_name)
+        wins = mask if mask.shape == own.shape[1:] else own[index] >= np.delete(own, index, 0).max(0)
+        ids = told_apart(wins, self._channels[rule.centre], self._channels[rule.border], rule)
+        return onto(ids, mask)
+
+    def _method(self, class_name: str) -> str:
+        shown = "" if self._view.factors == (1.0, 1.0) else ", shown to it at another ground size"
+        return f"{class_name} where the network {self.card.name} scores it highest{shown}"
+
+    @cached_property
+    def _strangeness(self) -> list[str]:
+        return [*_strange_size(self._raster, self.card), *_strange_look(self._view, self.card)]
+
+
+def _strange_size(raster: Raster, card: Card) -> Iterator[str]:
+    trained = card.trained_gsd_m
+    if trained is None:
+        return
+    ground = raster.grid.ground
+    if ground is None:
+        yield (
+            f"DOUBTFUL: the ground size of a pixel is not known, and {card.name} was trained for {trained[0]:g} to "
+            f"{trained[1]:g} m; state it with --gsd METRES."
+        )
+    elif not all(trained[0] * 0.999 <= size <= trained[1] * 1.001 for size in ground.size_xy_m):
+        yield (
+            f"DOUBTFUL: a pixel measures {max(ground.size_xy_m):.3g} m, outside the {trained[0]:g} to {trained[1]:g} m "
+            f"that {card.name} was trained for."
+        )
+
+
+def _strange_look(view: View, card: Card) -> Iterator[str]:
+    if card.domain is None:
+        return
+    distance = card.domain.distance(view.features())
+    if distance > card.domain.limit:
+        yield (
+            f"DOUBTFUL: the image's colours and sharpness are unlike those that {card.name} was trained on "
+            f"(distance {distance:.1f}, 99 % of the training images are below {card.domain.limit:.1f})."
+        )
+
+
+def _activated(out: FloatImage, card: Card) -> FloatImage:
+    """Scores from 0 to 1; channels beyond the classes are logits of their own."""
+    classes, more = out[: len(card.classes)], out[len(card.classes) :]
+    if card.activation == "softmax":
+        powers = np.exp(classes - classes.max(0))
+        classes = powers / powers.sum(0)
+    elif card.activation == "sigmoid":
+        classes = _sigmoid(classes)
+    return np.concatenate([classes, _sigmoid(more)])
+
+
+def _sigmoid(values: FloatImage) -> FloatImage:
+    found: FloatImage = 1 / (1 + np.exp(-values.clip(-60, 60)))
+    return found
+
+
+def _session(card: Card) -> Any:
+    try:
+        import onnxruntime
+    except ImportError:
+        raise InputError(
+            f"The network {card.name} is run by onnxruntime, which is not installed. Next: pip install 'swath[eyes]'."
+        ) from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = min(THREADS, os.cpu_count() or 1)
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(card.network, options, providers=["CPUExecutionProvider"])
+    except Exception as why:  # onnxruntime's own errors share no base of their own
+        raise InputError(
+            f"{card.network} is no network that onnxruntime can run ({_first_line(why)}). Next: export it as ONNX anew."
+        ) from None
+
+
+def _first_line(why: Exception) -> str:
+    return str(why).strip().split("\n")[0][:160]

@@ -1,0 +1,53 @@
+"""`swath models`: what is at hand, what its card says; a network asked from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+from click.testing import CliRunner
+
+from swath.cli import swath
+from swath.segment.networks.catalogue import find
+from swath.testing.networks import colour_network
+
+
+@pytest.fixture
+def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A network of two colours in the user's folder of models."""
+    monkeypatch.setenv("SWATH_MODELS", str(tmp_path))
+    colours = {"building": (250, 20, 250), "water": (20, 20, 128)}
+    return colour_network(tmp_path, colours, roofs="building", more='[sentences]\nalways = ["Painted."]')
+
+
+def test_models_are_listed_with_how_to_use_them(card: Path) -> None:
+    result = CliRunner().invoke(swath, ["models", "list"])
+    (line,) = [line for line in result.output.splitlines() if line.startswith("colours")]
+    assert "building, water" in line
+    assert line.endswith(f"--segmenter onnx:{card}")
+
+
+def test_a_card_is_printed_by_name_and_by_path(card: Path) -> None:
+    by_name = CliRunner().invoke(swath, ["models", "card", "colours"]).output
+    assert by_name.rstrip() == card.read_text().rstrip()
+    assert CliRunner().invoke(swath, ["models", "card", str(card)]).output == by_name
+
+
+def test_an_unknown_model_is_a_sentence(card: Path) -> None:
+    with pytest.raises(Exception, match=r'There is no model "gold" \(known: .*colours\). Next: give the path'):
+        find("gold")
+
+
+def test_segment_writes_what_the_network_sees(card: Path, tmp_path: Path) -> None:
+    pixels = np.full((40, 60, 3), (20, 20, 128), np.uint8)
+    pixels[5:15, 5:15] = pixels[20:30, 30:50] = (250, 20, 250)
+    PIL.Image.fromarray(pixels).save(tmp_path / "scene.png")
+    words = ["segment", str(tmp_path / "scene.png"), "building", "--segmenter", f"onnx:{card}"]
+    output, vector = tmp_path / "out.tif", tmp_path / "out.gpkg"
+    result = CliRunner().invoke(swath, [*words, "-o", str(output), "--vector", str(vector)])
+    assert result.exception is None, result.output
+    assert "building: 300 pixels, 12.50 % of the valid ones" in result.output
+    assert "2 objects written" in result.output
+    assert "note: Painted." in result.output
