@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,10 +14,17 @@ from swath.cli.printing import json_line
 from swath.cli.running import bar, print_counts
 from swath.trace.wording import harmless, harmless_lines
 
+if TYPE_CHECKING:
+    from swath.agent.planner import PlannerOptions
+
 DATA = click.option("--data", type=FILE, required=True, help="Folder of the benchmark's files.")
 CASES = (
     click.option("--only", multiple=True, metavar="TYPE", help="Only questions of this type; may be repeated."),
     click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N cases."),
+)
+JUDGE = (
+    click.option("--judge", metavar="MODEL", help="Language model, or a .gguf file, that judges open answers."),
+    click.option("--judge-url", metavar="URL", help="OpenAI-compatible server that has the judge."),
 )
 TYPES = ("number", "binary", "categorical", "box", "oriented", "mask", "caption", "vqa")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -45,7 +52,7 @@ def bench() -> None:
 @click.option("--labels-dir", type=FILE, help="Folder of true label maps, named as the images.")
 @click.option("--oracle", type=click.Choice(["segmenter", "planner", "both"]),
               help="Run again with true classes, reference programs, all four ways.")  # fmt: skip
-@with_options(*CASES)
+@with_options(*JUDGE, *CASES)
 @click.option("--keep", type=click.Choice(["light", "wrong", "full"]), default="wrong", show_default=True,
               help="Run folders hold texts; masks, objects, picture too unless right; always.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
@@ -70,6 +77,7 @@ def run(name: str, data: Path, out: Path, **options: Any) -> int:
     from swath.eval.runner.run import run as run_all
 
     said = PlannerOptions(*(options.pop(name) for name in ("model", "base_url", "look", "agree")))
+    options["judge"] = _judge(options["judge"], options.pop("judge_url"))
     command = shlex.join(["swath", *sys.argv[1:]])
     try:
         with bar() as listen:
@@ -80,11 +88,20 @@ def run(name: str, data: Path, out: Path, **options: Any) -> int:
     return print_counts(progress, out)
 
 
+def _judge(model: str | None, url: str | None) -> PlannerOptions | None:
+    """The judge that is named; an address alone names none."""
+    from swath.agent.planner import PlannerOptions
+
+    if model is None and url is not None:
+        raise click.UsageError("--judge-url says where, but no --judge says which model. Next: name it.")
+    return None if model is None else PlannerOptions(model, url)
+
+
 @bench.command("score")
 @click.argument("name")
 @DATA
 @click.option("--predictions", type=FILE, required=True, help="JSON lines or CSV: id, answer[, unit].")
-@with_options(*CASES)
+@with_options(*JUDGE, *CASES)
 @click.option("--out", type=FILE, help="Folder to write results to, as `bench run` does.")
 @JSON
 def score_all(name: str, data: Path, predictions: Path, out: Path | None, as_json: bool, **options: Any) -> int:
@@ -100,6 +117,7 @@ def score_all(name: str, data: Path, predictions: Path, out: Path | None, as_jso
     """  # noqa: D301 - click reads the backspace as "leave these lines as they are"
     from swath.eval.runner.run import score_predictions
 
+    options["judge"] = _judge(options["judge"], options.pop("judge_url"))
     command = shlex.join(["swath", *sys.argv[1:]])
     progress = score_predictions(name, data, predictions, out, command=command, **options)
     if as_json:

@@ -30,6 +30,11 @@ class LlmJudge:
         self._client: Client | None = None
         self.calls: list[Call] = []
 
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self._settings.model
+
     def ask(self, prompt: str) -> str:
         """The reply to one prompt; a declining model's words are a reply, too, which no verdict is read from.
 

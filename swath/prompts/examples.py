@@ -15,7 +15,7 @@ class Example:
     Attributes:
         question: as a person would ask it.
         program: free code, or one line "cannot: ...".
-        expression: the same as one expression of the bound way.
+        expression: the same as one expression of the bound way; "" where that says no such thing.
         short: whether the small prompt shows it.
     """
 
@@ -30,6 +30,6 @@ def examples() -> tuple[Example, ...]:
     """All worked examples, in the order of the file."""
     text = resources.files("swath.prompts").joinpath("examples.toml").read_text(encoding="utf-8")
     return tuple(
-        Example(item["question"], item["program"].strip("\n"), item["expression"], item.get("short", False))
+        Example(item["question"], item["program"].strip("\n"), item.get("expression", ""), item.get("short", False))
         for item in tomllib.loads(text)["example"]
     )

@@ -110,13 +110,15 @@ class _Compiler:
         first, second = self._number(one), self._number(other)
         if first.unit != second.unit:
             raise self._wrong(f"{first.unit} and {second.unit} do not go together in {ast.unparse(one)[:60]}")
+        if first.code == second.code:
+            raise self._wrong(f"{ast.unparse(one)[:60]} is there twice")
         return first, second
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, other: ast.expr) -> _Value:
         sign = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "=="}[type(op)]
         match other:
-            case ast.Constant(value=0):
-                measured, limit = self._number(left), "0"
+            case ast.Constant(value=bare) if bare in (0, 1):
+                measured, limit = self._number(left), str(bare)
             case ast.Constant(value=str(said)):
                 measured = self._number(left)
                 limit = self._amount(said, measured.unit)

@@ -212,7 +212,7 @@ def _manner(findings: list[Finding], trials: dict[str, tuple[int, int]], *, smal
         return replace(UNKNOWN, vision=vision)
     held: dict[Way, bool | None] = {
         "bound": found["GBNF grammar"].works, "structured": found["JSON schema"].works,
-        "tools": found["tool calls"].works, "code": True,
+        "tools": found["tool calls"].works, "bound-json": found["JSON schema"].works, "code": True,
     }  # fmt: skip
     best = max((way for way, holds in held.items() if holds), key=lambda way: trials[way])
-    return Manner(best, "small" if tight or best == "bound" else "full", vision)
+    return Manner(best, "small" if tight or best.startswith("bound") else "full", vision)

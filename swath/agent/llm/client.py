@@ -12,6 +12,7 @@ import openai
 
 from swath.agent.llm.exchange import Ask, Call, Received
 from swath.agent.llm.failures import BrokeOff, sentence
+from swath.agent.llm.patience import pause_before
 from swath.agent.llm.prices import cost_of
 from swath.agent.llm.protocols import stream
 from swath.agent.llm.settings import Settings
@@ -30,9 +31,11 @@ ADJUSTABLE = (
 
 @dataclass
 class _Attempt:
-    """A call under way: how often it was sent and what came in of the last reply."""
+    """A call under way: when it has to be over, how often it was sent, what came in of the last reply."""
 
+    ends_at: float
     tries: int = 0
+    failures: int = 0
     received: Received = field(default_factory=Received)
 
 
@@ -64,7 +67,7 @@ class Client:
             BudgetExceeded: the question has used up what it may cost.
         """
         self._check_budget()
-        started, attempt = time.perf_counter(), _Attempt()
+        started, attempt = time.perf_counter(), _Attempt(time.monotonic() + self._seconds_left())
         error: str | None = "The call was given up."
         try:
             self._answered(ask, attempt)
@@ -88,12 +91,28 @@ class Client:
             except openai.BadRequestError as fault:
                 if not self._adjusted(fault):
                     raise
+            except (openai.APIConnectionError, openai.APIStatusError) as fault:
+                self._wait(fault, attempt)
             except BrokeOff:
-                if attempt.tries >= REPLIES:
+                if attempt.tries - attempt.failures >= REPLIES:
                     raise
             else:
-                if attempt.received.text or attempt.received.refusal or attempt.tries >= REPLIES:
+                if attempt.received.text or attempt.received.refusal or attempt.tries - attempt.failures >= REPLIES:
                     return
+
+    def _wait(self, fault: openai.APIConnectionError | openai.APIStatusError, attempt: _Attempt) -> None:
+        """Wait before the next try; raises the fault where none can help, and ends a question whose time is over."""
+        attempt.failures += 1
+        pause = pause_before(fault, attempt.failures)
+        if pause is None or attempt.failures > self.settings.retries:
+            raise fault
+        left = attempt.ends_at - time.monotonic()
+        if pause >= left:
+            raise self._too_long()
+        time.sleep(pause)
+
+    def _too_long(self) -> BudgetExceeded:
+        return BudgetExceeded(f"The model took over {self.settings.budget.seconds:g} s for one question.")
 
     @cached_property
     def library(self) -> openai.OpenAI:
@@ -102,25 +121,24 @@ class Client:
         return openai.OpenAI(
             base_url=self.settings.base_url,
             api_key=key.value if key else "none",
-            max_retries=self.settings.retries,
+            max_retries=0,  # the library's own would outlast the question's budget
         )
 
-    def _timeout(self) -> httpx2.Timeout:
+    def _timeout(self, left: float) -> httpx2.Timeout:
         """Silence that is waited for: never longer than what the question has left."""
-        seconds = max(min(self.settings.timeout_s, self._seconds_left()), 0.1)
+        seconds = max(min(self.settings.timeout_s, left), 0.1)
         return httpx2.Timeout(seconds, connect=min(seconds, CONNECT_S))
 
     def _receive(self, ask: Ask, attempt: _Attempt) -> None:
         attempt.received, begun = Received(), False
-        ends_at = time.monotonic() + self._seconds_left()
         try:
-            patient = self.library.with_options(timeout=self._timeout())
+            patient = self.library.with_options(timeout=self._timeout(attempt.ends_at - time.monotonic()))
             for attempt.received in stream(patient, self.settings, ask, self._left_out):
                 begun = True
                 if self._cancelled():
                     raise KeyboardInterrupt
-                if time.monotonic() > ends_at:
-                    raise BudgetExceeded(f"The model took over {self.settings.budget.seconds:g} s for one question.")
+                if time.monotonic() > attempt.ends_at:
+                    raise self._too_long()
         except (httpx2.TransportError, openai.APIConnectionError) as fault:
             if begun:
                 raise BrokeOff from fault

@@ -53,7 +53,7 @@ class Code:
             examples=similar(task.given.question, self._examples),
             scene=wording.of_scene(task.scene, task.given.gsd_m),
             given=wording.of_given(task.given),
-            families=families((*further(task.given.question), *task.further.values()), short=self._small),
+            families=families((*further(task.given.beside_classes), *task.further.values()), short=self._small),
             question=wording.quoted(task.given.question, 2 * len(task.given.question) + 3),
             feedback=feedback,
         )

@@ -23,8 +23,8 @@ from swath.tools.registry import Tool
 
 Type = Literal["mask", "regions", "either", "number", "name"]
 
-LEFT_OUT = ("reply", "convert", "segment")
-"""Tools that the compiler calls by itself."""
+LEFT_OUT = ("reply", "convert", "segment", "filter_regions", "sort_by_area")
+"""Tools that the compiler calls by itself, and such as say nothing that `components` and `largest` do not."""
 
 DIMENSIONS = {"_m2": "m2", "_m": "m", "_px": "px", "_deg": "deg"}
 """Ending of an argument to the unit of the quantities that it takes."""
@@ -115,9 +115,9 @@ def operations() -> Mapping[str, Operation]:
 
 
 def label(amount: Amount) -> str:
-    """A quantity as expressions spell it: "0.1 ha", "50 m", "30 percent", "3"."""
+    """A quantity as expressions spell it: "0.1 ha", "50 m", "30 percent", "15 deg", "3"."""
     if not amount.key:
-        return f"{amount.value.normalize():f}"
+        return f"{amount.value.normalize():f} {amount.unit}".rstrip()
     return f"{(amount.value / units()[amount.key].size).normalize():f} {amount.key}"
 
 

@@ -6,14 +6,13 @@ the model, and held against the program that it writes.
 
 from __future__ import annotations
 
-import ast
-import math
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from swath.agent.llm.roles import Roles, roles_of
 from swath.agent.offline import asked, lexicon, pieces
 from swath.agent.offline import words as words_of
-from swath.agent.offline.amounts import units
 from swath.agent.offline.meaning import Amount
 from swath.agent.offline.pieces import Piece
 from swath.errors import Refused
@@ -21,7 +20,7 @@ from swath.errors import Refused
 LONGEST_QUESTION = 2_000
 
 _AMOUNTS = ("QLEN", "QAREA", "QPX", "QPCT", "QPOW", "NUM")
-_SAME = 1e-6
+_DEGREES = re.compile(r"\s*(°(?!\s*[CFNSEW]\b)|degrees?\b|deg\b)", re.IGNORECASE)
 _SMALL_TALK = (0, 1)
 """Bare numbers that a question may hold without meaning an amount."""
 
@@ -37,6 +36,7 @@ class Given:
         classes: (the person's word, the legend's names that it means), in order.
         unit: key of the unit that it asks for, None where it asks for none.
         notes: sentences for people.
+        roles: what stands beside its quantities, and what answers it.
     """
 
     question: str
@@ -45,15 +45,12 @@ class Given:
     classes: tuple[tuple[str, tuple[str, ...]], ...]
     unit: str | None
     notes: tuple[str, ...]
+    roles: Roles = field(default_factory=Roles)
 
-    def unused(self, source: str) -> tuple[str, ...]:
-        """The quantities that do not occur in a program, as typed.
-
-        Args:
-            source: a program that parses.
-        """
-        numbers = tuple(_numbers(ast.parse(source)))
-        return tuple(amount.said for amount in self.amounts if not _occurs(amount, numbers))
+    @property
+    def beside_classes(self) -> str:
+        """The question without its words for classes: "green cover" is no colour."""
+        return " ".join(_without([self.question], (word for word, _ in self.classes)))
 
 
 def given(question: str, classes: tuple[str, ...]) -> Given:
@@ -76,28 +73,25 @@ def given(question: str, classes: tuple[str, ...]) -> Given:
     return Given(
         question,
         aside.gsd_m,
-        tuple(_amounts(aside.pieces)),
+        tuple(_amounts(aside.pieces, text)),
         tuple((piece.text, piece.value.names) for piece in aside.pieces if piece.kind == "CLASS" and piece.value.names),
         aside.unit,
         aside.notes,
+        roles_of(aside.pieces, text, aside.unit),
     )
 
 
-def _amounts(found: Iterable[Piece]) -> Iterator[Amount]:
+def _without(parts: list[str], words: Iterable[str]) -> list[str]:
+    for word in words:
+        parts = [rest for part in parts for rest in re.split(re.escape(word), part, flags=re.IGNORECASE)]
+    return parts
+
+
+def _amounts(found: Iterable[Piece], text: str) -> Iterator[Amount]:
     for piece in found:
+        angle = _DEGREES.match(text, piece.end) if piece.kind == "NUM" else None
+        if angle is not None:
+            yield Amount(piece.value.value, "deg", piece.text + angle.group())
+            continue
         if piece.kind in _AMOUNTS and not (piece.kind == "NUM" and piece.value.value in _SMALL_TALK):
             yield piece.value
-
-
-def _numbers(tree: ast.AST) -> Iterator[float]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-            yield float(node.value)
-
-
-def _occurs(amount: Amount, numbers: Iterable[float]) -> bool:
-    """In SI units, as typed before a conversion, or a percentage as a share of one."""
-    value = float(amount.value)
-    typed = float(amount.value / units()[amount.key].size) if amount.key else value
-    accepted = [value, typed, value / 100] if amount.unit == "percent" else [value, typed]
-    return any(math.isclose(number, other, rel_tol=_SAME) for number in numbers for other in accepted)

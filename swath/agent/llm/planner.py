@@ -14,6 +14,7 @@ from swath.agent.llm.client import Client
 from swath.agent.llm.code import Code, declined
 from swath.agent.llm.exchange import Ask
 from swath.agent.llm.given import given
+from swath.agent.llm.held import faults
 from swath.agent.llm.local import check_file, is_local, served
 from swath.agent.llm.pictures import LONGEST_SIDE_PX, crop, message_of
 from swath.agent.llm.remembered import manner_of
@@ -21,19 +22,23 @@ from swath.agent.llm.settings import CONFIG, Settings, settings
 from swath.agent.llm.structured import Structured
 from swath.agent.llm.ways import Task, Way
 from swath.agent.planner import Feedback, PlannerOptions, Program, Scene, Usage
-from swath.errors import CutOff, InputError, ProgramRejected
+from swath.errors import CutOff, InputError, ModelError, ProgramRejected
 from swath.prompts import render
 from swath.raster.reader import Raster
 
 WAYS: Mapping[str, Callable[..., Way]] = {
     "code": Code, "structured": Structured, "tools": partial(Structured, as_call=True), "bound": Bound,
+    "bound-json": partial(Bound, as_json=True),
 }  # fmt: skip
 """Name of a way to what makes it; each takes `small`, whether the short prompt is wanted."""
 
-OTHER = {"code": "bound", "structured": "bound", "tools": "bound", "bound": "code"}
-"""The unlike way that is tried where a model repeats what does not work."""
+OTHER = {"code": "bound", "structured": "bound", "tools": "bound", "bound": "code", "bound-json": "code"}
+"""The unlike way that is tried where a model repeats what does not work; small models are no better at it."""
+
+REPEATED = "The model repeats what does not work, so that it would go on doing so."
 
 LONGEST_JUDGEMENT = 200
+MOST_HINTS = 3
 _LINE = re.compile(r"Line \d+")
 
 
@@ -89,6 +94,7 @@ class LlmPlanner:
             )
         self._look = options.look
         self._usual = way or ("code" if self._look else manner.way)
+        self._other = None if self._small and self._usual.startswith("bound") else OTHER[self._usual]
         self._way = self._usual
         self._rejected: list[Feedback] = []
         self.eyes: Eyes | None = self._see if self._look else None
@@ -124,8 +130,9 @@ class LlmPlanner:
         except ProgramRejected as fault:
             if way != self._usual or not self._knows(fault.source):
                 raise
-        if way == self._usual:
-            self._way = OTHER[way]
+        if way != self._usual or self._other is None:
+            raise ModelError(f"{REPEATED} {' '.join(feedback.hints if feedback else ())}".strip())
+        self._way = self._other
         return self._written(task)
 
     def _take(self, feedback: Feedback | None) -> None:
@@ -135,8 +142,8 @@ class LlmPlanner:
             if self._client is not None:
                 self._client = Client(self._client.settings)
             return
-        if self._rejected and _faults(self._rejected[-1]) == _faults(feedback):
-            self._way = OTHER[self._usual]
+        if self._rejected and _faults(self._rejected[-1]) == _faults(feedback) and self._other is not None:
+            self._way = self._other
         self._rejected.append(feedback)
 
     def _knows(self, source: str) -> bool:
@@ -153,7 +160,7 @@ class LlmPlanner:
         if received.refusal:
             raise declined(received.refusal)
         program = way.program(received.text, task)
-        _check_amounts(program.source, task)
+        _check_held(program.source, task)
         return replace(program, source=program.source.rstrip() + "\n")
 
     def _see(self, raster: Raster, question: str, box: Box) -> str:
@@ -187,10 +194,10 @@ def _faults(feedback: Feedback) -> tuple[str, ...]:
     return tuple(_LINE.sub("", hint) for hint in feedback.hints)
 
 
-def _check_amounts(source: str, task: Task) -> None:
+def _check_held(source: str, task: Task) -> None:
     try:
-        unused = task.given.unused(source)
+        found = faults(source, task.given)
     except SyntaxError:
         return  # the checker words it better
-    if unused:
-        raise ProgramRejected([f"The program does not use the question's {' and '.join(unused)}."], source)
+    if found:
+        raise ProgramRejected(found[:MOST_HINTS], source)

@@ -22,7 +22,7 @@ class Manner:
     """How a model is best asked.
 
     Attributes:
-        way: "code", "structured", "tools" or "bound".
+        way: "code", "structured", "tools", "bound" or "bound-json".
         profile: "full" or "small".
         vision: whether it may be sent pictures.
     """

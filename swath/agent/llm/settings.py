@@ -21,7 +21,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 """Where a model lives whose server is not named."""
 
 Api = Literal["chat", "responses"]
-Way = Literal["auto", "code", "structured", "tools", "bound"]
+Way = Literal["auto", "code", "structured", "tools", "bound", "bound-json"]
 Profile = Literal["auto", "full", "small"]
 
 ENVIRONMENT = {"model": "SWATH_MODEL", "base_url": "SWATH_BASE_URL"}
@@ -65,8 +65,8 @@ class Settings:
         base_url: address of an OpenAI-compatible server, with its version path.
         key: what the server asks for; None for none.
         api: "chat" (Chat Completions) or "responses".
-        way: how programs are written: "code", "structured", "tools" (the same as a tool call), "bound", or "auto" for
-            what `swath llm check` found.
+        way: how programs are written: "code", "structured", "tools" (the same as a tool call), "bound", "bound-json"
+            (the same by a schema), or "auto" for what `swath llm check` found.
         profile: length of the prompt: "full", "small", or "auto" for what `swath llm check` found.
         vision: whether it may be sent pictures.
         timeout_s: longest silence of the server.

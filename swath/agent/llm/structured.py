@@ -55,7 +55,7 @@ class Structured:
 
     def shape(self, task: Task) -> Shape:
         """The schema of a plan."""
-        schema = plan_schema(tuple(tool.name for tool in offered(task.given.question)))
+        schema = plan_schema(tuple(tool.name for tool in offered(task.given.beside_classes)))
         return Function(NAME, PURPOSE, schema) if self._as_call else Schema(NAME, schema)
 
     def program(self, text: str, task: Task) -> Program:
@@ -65,7 +65,7 @@ class Structured:
             ProgramRejected: the reply is no such plan.
             Refused: the model says that the question cannot be measured.
         """
-        plan = _parsed(text)
+        plan = parsed(text)
         if plan.get("cannot"):
             raise declined(str(plan["cannot"]))
         try:
@@ -77,13 +77,18 @@ class Structured:
         return Program(source, reading, task.given.notes, task.given.gsd_m)
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def parsed(text: str) -> dict[str, Any]:
+    """The JSON object that a reply is.
+
+    Raises:
+        ProgramRejected: it is none.
+    """
     try:
         plan = json.loads(_FENCE.sub("", text))
     except (ValueError, RecursionError):
-        raise ProgramRejected(["The reply is not JSON: send the plan alone, as JSON."], text) from None
+        raise ProgramRejected(["The reply is not JSON: send JSON alone."], text) from None
     if not isinstance(plan, dict):
-        raise ProgramRejected(["The plan is not a JSON object."], text)
+        raise ProgramRejected(["The reply is not a JSON object."], text)
     return plan
 
 

@@ -83,6 +83,16 @@ def judged_same(case: Case, answer: str) -> bool | str:
     return found[1] == "1" if found else f"the judge replied {reply[:60]!r}, neither 1 nor 0"
 
 
+def number_said(case: Case, answer: str) -> float | None:
+    """The number that the judge reads in an answer in words, in the case's unit; None where it reads none.
+
+    Raises:
+        InputError: nobody has named a judge.
+    """
+    reply = _asked("judge_number", question=case.question, answer=answer, unit=case.unit).strip().rstrip(".")
+    return float(reply) if re.fullmatch(r"[+-]?\d{1,15}(\.\d{1,15})?", reply) else None
+
+
 def text_of(answer: object) -> str:
     """An answer as text: whole numbers without a point, truth values as yes and no, lists one by one."""
     if isinstance(answer, bool):

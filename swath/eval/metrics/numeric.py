@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from swath.eval.cases import Case
+from swath.eval.metrics.judge import has_judge, number_said
 from swath.eval.numbers import number_in, value_in_unit
 from swath.eval.scores import Prediction, Verdict
 
@@ -28,7 +29,7 @@ def judged_number(
     if isinstance(given, str):
         stated = number_in(given, prediction.unit or case.unit)
         if stated is None:
-            return "unparsable", f"{_short(given)} states no single number" + _in(case.unit)
+            return _read_by_judge(case, given, accepts, wanted)
         given = stated.value
     if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
         return "unparsable", f"{_short(given)} is not a number"
@@ -36,6 +37,14 @@ def judged_number(
     if value is None:
         return "wrong", f"the unit is {prediction.unit} for {case.unit}"
     return ("right" if accepts(value) else "wrong"), f"{value:g} for {wanted}"
+
+
+def _read_by_judge(case: Case, text: str, accepts: Callable[[float], bool], wanted: str) -> tuple[Verdict, str]:
+    """What is said in words that the rules of `number_in` do not cover, where a judge has been named."""
+    value = number_said(case, text) if has_judge() else None
+    if value is None:
+        return "unparsable", f"{_short(text)} states no single number" + _in(case.unit)
+    return ("right" if accepts(value) else "wrong"), f"{value:g}, as the judge reads {_short(text)}, for {wanted}"
 
 
 def within(value: float, low: float, high: float) -> bool:

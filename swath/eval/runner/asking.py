@@ -6,6 +6,7 @@ import json
 import shutil
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +23,8 @@ from swath.batch.pool import Lost, Once
 from swath.batch.rows import row_of_error
 from swath.errors import Refused
 from swath.eval.cases import Case
+from swath.eval.llm_judge import LlmJudge
+from swath.eval.metrics.judge import set_judge
 from swath.eval.runner.cells import TRUE_PROGRAM, Key, arguments
 from swath.eval.runner.opening import LastImage, SharingDesk
 from swath.eval.runner.predictors import Predictor
@@ -52,6 +55,7 @@ class Setup:
         segmenter: name of the segmenter under test.
         keep: what run folders hold; "wrong" keeps the evidence of answers that are not right.
         predictor: answers in place of planner and image, None where the image is asked.
+        judge: the model that judges open answers, with the address of its server; None for none.
     """
 
     out: Path
@@ -62,6 +66,30 @@ class Setup:
     segmenter: str = "auto"
     keep: Keep = "wrong"
     predictor: Predictor | None = None
+    judge: PlannerOptions | None = None
+
+
+@lru_cache(maxsize=1)
+def judge_of(said: PlannerOptions) -> LlmJudge:
+    """The judge that somebody named, one for all answers.
+
+    Raises:
+        InputError: it cannot be used as named.
+    """
+    return LlmJudge(said)
+
+
+@contextmanager
+def _judged_by(said: PlannerOptions | None) -> Iterator[None]:
+    """With a judge, where one is named; else with whomever the process has."""
+    if said is None:
+        yield
+        return
+    before = set_judge(judge_of(said))
+    try:
+        yield
+    finally:
+        set_judge(before)
 
 
 def lines_of(setup: Setup, items: Sequence[Key], once: Once) -> Iterator[Line]:
@@ -73,7 +101,7 @@ def lines_of(setup: Setup, items: Sequence[Key], once: Once) -> Iterator[Line]:
         once: keeps programs, so that none is planned twice.
     """
     for key in items:
-        with _ONE_AT_A_TIME:
+        with _ONE_AT_A_TIME, _judged_by(setup.judge):
             try:
                 line = _predicted(setup, key) if setup.predictor is not None else _asked(setup, key, once)
             except Exception as error:

@@ -20,7 +20,7 @@ from swath.batch.cluster import results_on
 from swath.batch.pool import Lost, Task, results
 from swath.errors import InputError
 from swath.eval.cases import Case
-from swath.eval.runner.asking import Keep, Setup, lines_of, lost
+from swath.eval.runner.asking import Keep, Setup, judge_of, lines_of, lost
 from swath.eval.runner.cells import CELLS_OF, TRUE_CLASSES, Cell, Key, Oracle, arguments, available
 from swath.eval.runner.keeping import ResultsFolder
 from swath.eval.runner.predictions import read_predictions
@@ -95,6 +95,7 @@ def run(
     predictor: str | Predictor | None = None,
     oracle: Oracle | None = None,
     labels_dir: Path | None = None,
+    judge: PlannerOptions | None = None,
     only: Sequence[str] = (),
     limit: int | None = None,
     keep: Keep = "wrong",
@@ -116,6 +117,7 @@ def run(
         predictor: a baseline ("majority", "always-yes"), or what answers in place of planner and image.
         oracle: what is replaced by the truth, in cells of their own beside the plain one.
         labels_dir: folder of true classes for cases that bring none.
+        judge: the model that judges open answers, with the address of its server; None for none.
         only: types of questions to ask; all where none is named.
         limit: ask the first so many cases only.
         keep: what run folders hold; "wrong" keeps evidence of all that is not right.
@@ -137,7 +139,7 @@ def run(
     cases = select(benchmark, data, out, labels_dir=labels_dir, only=only, limit=limit)
     wanted = _wanted(cases, oracle, benchmark)
     answering = _predictor(predictor, cases)
-    setup = Setup(out, data, {case.id: case for case in cases}, planner, who, segmenter, keep, answering)
+    setup = Setup(out, data, {case.id: case for case in cases}, planner, who, segmenter, keep, answering, judge)
     chosen = {"only": sorted(only), "limit": limit, "labels_dir": labels_dir}
     meta = {
         "benchmark": benchmark,
@@ -146,6 +148,7 @@ def run(
         **_asked(setup),
         "oracle": oracle,
         "cells": CELLS_OF[oracle],
+        "judge": None if judge is None else judge_of(judge).model,
         "keep": keep,
         "options": chosen,
         "command": command,
@@ -162,6 +165,7 @@ def score_predictions(
     predictions: Path,
     out: Path | None = None,
     *,
+    judge: PlannerOptions | None = None,
     only: Sequence[str] = (),
     limit: int | None = None,
     command: str = "",
@@ -173,6 +177,7 @@ def score_predictions(
         data: its folder.
         predictions: see `swath.eval.runner.predictions.read_predictions`.
         out: folder for the results; nothing is kept where it is None.
+        judge: the model that judges open answers.
         only: types of questions to score.
         limit: score the first so many cases only.
         command: the command line that asked for this.
@@ -184,7 +189,7 @@ def score_predictions(
         folder = Path(nowhere) if out is None else out
         ids = [case.id for case in select(benchmark, place_of(data), folder)]
         told = read_predictions(predictions, ids)
-        return run(benchmark, data, folder, predictor=told, only=only, limit=limit, command=command)
+        return run(benchmark, data, folder, predictor=told, judge=judge, only=only, limit=limit, command=command)
 
 
 def _run(
