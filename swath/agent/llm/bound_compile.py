@@ -154,6 +154,8 @@ class _Compiler:
         """Small models like to take a part of itself, and what is near a thing and at the same time far from it."""
         if name == "share_percent" and len(given) > 1 and given[1] == f"of={given[0]}":
             raise self._wrong("a share of itself is always 100 percent")
+        if len(given) > 1 and given[0] == given[1]:
+            raise self._wrong(f"{name} of a thing and itself says nothing")
         if name in ("beyond", "farther"):
             inner = next((code for code, step in self._names.items() if step == given[0]), "")
             close = inner.startswith(("within(", "near("))

@@ -21,6 +21,7 @@ LONGEST_QUESTION = 2_000
 
 _AMOUNTS = ("QLEN", "QAREA", "QPX", "QPCT", "QPOW", "NUM")
 _DEGREES = re.compile(r"\s*(°(?!\s*[CFNSEW]\b)|degrees?\b|deg\b)", re.IGNORECASE)
+_RANGE = re.compile(r"\bbetween(?= \d)", re.IGNORECASE)
 _SMALL_TALK = (0, 1)
 """Bare numbers that a question may hold without meaning an amount."""
 
@@ -49,8 +50,8 @@ class Given:
 
     @property
     def beside_classes(self) -> str:
-        """The question without its words for classes: "green cover" is no colour."""
-        return " ".join(_without([self.question], (word for word, _ in self.classes)))
+        """The question without its words for classes and ranges: "green cover" is no colour, "between 1 and 2" no place."""
+        return " ".join(_without([_RANGE.sub(" ", self.question)], (word for word, _ in self.classes)))
 
 
 def given(question: str, classes: tuple[str, ...]) -> Given:

@@ -54,7 +54,7 @@ _SUPERLATIVE = re.compile(
 )
 _WHOLE = re.compile(
     r"\b(full|whole|complete|entire)\s+(areas?|patch(es)?|surfaces?|extents?|sizes?|footprints?|objects?|bod(y|ies))\b"
-    r"|\b(in full|each (one )?(completely|entirely|whole)|counted whole)\b",
+    r"|\b(in full|(each|counted|counting)( one)? (completely|entirely|whole))\b",
     re.IGNORECASE,
 )
 _PART = re.compile(
