@@ -50,7 +50,7 @@ class Given:
 
     @property
     def beside_classes(self) -> str:
-        """The question without its words for classes and ranges: "green cover" is no colour, "between 1 and 2" no place."""
+        """The question without its words for classes and ranges: "green cover" is no colour."""
         return " ".join(_without([_RANGE.sub(" ", self.question)], (word for word, _ in self.classes)))
 
 

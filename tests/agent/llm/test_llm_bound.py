@@ -47,7 +47,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return painted_site(tmp_path_factory.mktemp("painted"))
 
 
-NO_SENSE = ("a share of itself", "is there twice", "of a thing and itself", "and beyond the same distance", "The question asks for")
+NO_SENSE = (
+    "a share of itself",
+    "is there twice",
+    "of a thing and itself",
+    "and beyond the same distance",
+    "The question asks for",
+)
 """What the grammar lets through and the compiler sends back."""
 
 

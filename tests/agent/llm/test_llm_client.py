@@ -6,10 +6,13 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import httpx2
+import openai
 import pytest
 
 from swath.agent.llm.client import Client
 from swath.agent.llm.exchange import Ask, Function, Grammar, Schema
+from swath.agent.llm.patience import pause_before
 from swath.agent.llm.settings import Budget, Secret, Settings
 from swath.errors import BudgetExceeded, ModelError
 from swath.testing.llm_server import FakeServer, Reply
@@ -80,6 +83,33 @@ def test_retry_after_is_honoured() -> None:
     received, _, _ = asked([Reply(status=429, headers={"retry-after": "1"}), Reply("fine")])
     assert received.text == "fine"
     assert time.monotonic() - started >= 1.0
+
+
+def test_retries_never_outlast_the_budget() -> None:
+    error, client, server = asked([Reply(status=429, headers={"retry-after": "30"})], budget=Budget(seconds=5.0))
+    assert isinstance(error, BudgetExceeded) and "took over 5 s" in str(error)
+    assert (len(server.received), client.calls[0].tries) == (1, 1)
+
+
+def test_a_call_that_failed_at_first_says_how_often_it_was_sent() -> None:
+    _, client, _ = asked([Reply(status=503, headers=SOON), Reply(status=429, headers=SOON), Reply("fine")])
+    assert client.calls[0].tries == 3
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [({"retry-after": "7"}, 7.0), ({"retry-after-ms": "40"}, 0.04), ({"retry-after": "-3"}, None),
+     ({"retry-after": "soon"}, None), ({"retry-after": "Mon, 01 Jan 2001 00:00:00 GMT"}, 0.0), ({}, None)],
+)  # fmt: skip
+def test_the_pause_is_what_the_server_says_else_it_grows(headers: dict[str, str], seconds: float | None) -> None:
+    response = httpx2.Response(429, headers=headers, request=httpx2.Request("POST", "http://localhost/v1"))
+    fault = openai.RateLimitError("busy", response=response, body=None)
+    first, third, tenth = (pause_before(fault, failures) for failures in (1, 3, 10))
+    if seconds is not None:
+        assert first == third == seconds
+    else:
+        assert first is not None and third is not None and tenth is not None
+        assert 0.375 <= first <= 0.5 and 1.5 <= third <= 2.0 and 6.0 <= tenth <= 8.0
 
 
 def test_a_silent_server_is_given_up() -> None:

@@ -10,12 +10,14 @@ from swath.agent.llm.bound import Bound
 from swath.agent.llm.code import Code
 from swath.agent.llm.examples import similar
 from swath.agent.llm.exchange import Grammar
+from swath.agent.llm.held import faults
 from swath.errors import Refused
 from swath.prompts.examples import Example, examples
 from swath.tools.handles import Mask, Regions
 from swath.tools.site import Site
 
 ANSWERED = [example for example in examples() if not example.program.startswith("cannot")]
+EXPRESSED = [example for example in examples() if example.expression]
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return painted_site(tmp_path_factory.mktemp("painted"))
 
 
-@pytest.mark.parametrize("example", ANSWERED, ids=lambda example: example.question[:40])
+@pytest.mark.parametrize(
+    "example", [example for example in ANSWERED if example.expression], ids=lambda example: example.question[:40]
+)
 def test_both_spellings_of_an_example_measure_the_same(example: Example, site: Site) -> None:
     code = Code().program(f"```python\n{example.program}\n```", task(example.question))
     bound = Bound().program(example.expression, task(example.question))
@@ -44,11 +48,11 @@ def test_every_example_is_worth_measuring(example: Example, site: Site) -> None:
 
 
 @pytest.mark.parametrize("example", ANSWERED, ids=lambda example: example.question[:40])
-def test_every_quantity_of_an_example_is_used(example: Example) -> None:
-    assert task(example.question).given.unused(example.program) == ()
+def test_every_quantity_and_class_of_an_example_is_used(example: Example) -> None:
+    assert faults(example.program, task(example.question).given) == []
 
 
-@pytest.mark.parametrize("example", examples(), ids=lambda example: example.question[:40])
+@pytest.mark.parametrize("example", EXPRESSED, ids=lambda example: example.question[:40])
 def test_every_expression_is_of_its_question_s_grammar(example: Example) -> None:
     shape = Bound().shape(task(example.question))
     assert isinstance(shape, Grammar)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import tomllib
 from importlib import resources
+from typing import Any
 
 import pytest
+from llm_scenes import task
 
 from swath.agent.execution import surface
+from swath.agent.llm.bound import Bound
+from swath.agent.llm.code import Code
+from swath.agent.llm.expression import operations
 from swath.agent.llm.offered import always, bare, families, further, offered, typed
+from swath.agent.llm.structured import Structured
 
 
 def test_every_question_has_the_core_and_no_more() -> None:
@@ -29,6 +35,33 @@ def test_every_question_has_the_core_and_no_more() -> None:
 )
 def test_a_word_brings_its_family(question: str, tool: str) -> None:
     assert tool in {found.name for found in further(question)}
+
+
+@pytest.mark.parametrize(
+    ("question", "tools"),
+    [
+        ("How tall is the tallest building?", {"tallest", "height_statistic_m"}),
+        ("How many buildings taller than 10 m are within 100 m of water?", {"with_height"}),
+        ("How large is the red roof closest to the lake?", {"of_colour"}),
+        ("What colour is the largest building?", {"dominant_colour"}),
+        ("What share is steeper than 15 degrees?", {"slope_mask"}),
+        ("Are the houses clustered or scattered?", {"distribution"}),
+        ("How many buildings are round?", {"of_shape"}),
+        ("Is this a rural or an urban scene?", {"rural_or_urban"}),
+        ("Where is the second largest building from the left?", {"boxes_px", "nth", "extreme"}),
+    ],
+)
+@pytest.mark.parametrize("way", [Bound, Code, Structured])
+def test_every_way_is_told_of_what_the_question_needs(way: Any, question: str, tools: set[str]) -> None:
+    asked = task(question)
+    told = way(small=True).system().text + way(small=True).question(asked).text
+    listed = {name for name in tools if way is not Bound or name in operations()}
+    assert listed and all(f"{name}(" in told for name in listed)
+
+
+def test_words_for_classes_and_ranges_bring_no_family() -> None:
+    for question in ("How much green cover is there?", "How many buildings between 1 and 2 ha are there?"):
+        assert further(task(question).given.beside_classes) == ()
 
 
 def test_every_family_can_be_reached() -> None:

@@ -9,16 +9,22 @@ from __future__ import annotations
 import json
 import os
 import urllib.request
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 import swath
 from swath.agent.llm.bound import Bound
 from swath.agent.llm.code import Code
+from swath.agent.llm.exchange import Schema
+from swath.agent.llm.given import given
 from swath.agent.llm.local import serve
 from swath.agent.llm.structured import Structured
+from swath.agent.llm.ways import Task
+from swath.agent.planner import Scene
 from swath.trace.reading import load_run
 
 MODEL = os.environ.get("SWATH_TEST_MODEL", "")
@@ -53,7 +59,26 @@ def test_simple_questions_end_honestly_and_mostly_right(village: Any, tmp_path: 
     assert max(call["tokens_cached"] for call in calls[1:]) >= 700, "the constant part is not kept in the cache"
 
 
-@pytest.mark.parametrize("way", [Code, Structured, Bound])
+def test_the_server_holds_a_model_to_a_schema(village: Any, tmp_path: Path, nothing_configured: Path) -> None:
+    (nothing_configured / "config.toml").write_text(
+        PATIENT.replace("[llm]\n", '[llm]\nway = "bound-json"\nprofile = "small"\n', 1), encoding="utf-8"
+    )
+    answer = swath.ask(village.image, "How many buildings are within 5 m of water?", planner="llm", model=MODEL,
+                       out=tmp_path, keep="light", **village.options)  # fmt: skip
+    assert (answer.status, answer.answer) == ("answered", village.near_canal)
+    first = load_run(Path(answer.run or "")).record["model_calls"][0]
+    jsonschema.Draft202012Validator(_schema_of(village)).validate(json.loads(first["reply"]))
+
+
+def _schema_of(village: Any) -> Any:
+    classes = tuple(json.loads(Path(village.legend).read_text(encoding="utf-8")).values())
+    scene = Scene(classes, (15, 20), (1.0, 1.0), None, "up", (), "labels")
+    shape = Bound(as_json=True).shape(Task(given("How many buildings are within 5 m of water?", classes), scene))
+    assert isinstance(shape, Schema)
+    return shape.schema
+
+
+@pytest.mark.parametrize("way", [partial(Bound, as_json=True), Code, Structured, Bound])
 @pytest.mark.parametrize("profile", ["full", "small"])
 def test_system_prompts_keep_their_length(way: Any, profile: str) -> None:
     _, base_url = serve(Path(MODEL).resolve())

@@ -92,6 +92,17 @@ def test_a_model_that_always_says_the_same_is_stopped(village: Any, tmp_path: Pa
     assert len(server.received) <= 4
 
 
+def test_a_small_model_that_repeats_itself_is_stopped_and_not_asked_in_another_way(
+    village: Any, tmp_path: Path, nothing_configured: Path
+) -> None:
+    (nothing_configured / "config.toml").write_text('[llm]\nway = "bound"\nprofile = "small"\n', encoding="utf-8")
+    answer, server = asked(village, tmp_path, AS_EXPRESSION.replace('"5 m"', '"6 m"'))
+    assert answer.status == "failed"
+    assert answer.reason.startswith("The model repeats what does not work")
+    assert '"6 m" is no max_distance of the question' in answer.reason
+    assert ["grammar" in call.body for call in server.received] == [True, True]
+
+
 def test_a_refusal_of_the_model_is_a_refusal(village: Any, tmp_path: Path) -> None:
     answer, _ = asked(village, tmp_path, "cannot: ownership cannot be seen.", question="Who owns the buildings?")
     assert answer.status == "refused"
