@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from swath.agent.llm.expression import BARE, Argument, Operation, label, operations
 from swath.agent.llm.given import Given
 from swath.agent.llm.offered import always, further, offered
-from swath.agent.llm.roles import LOW, NAME, TRUTH, Names
+from swath.agent.llm.roles import LOW, NAME, TRUTH, Names, Reach
 from swath.agent.offline.meaning import Amount
 
 NARROWING = ("intersection", "located_in")
@@ -129,7 +129,7 @@ class _Maker:
                 rules[operation.returns].append(call)
         rules["either"] = [Ref("mask"), Ref("regions")]
         if self._reach is not None:
-            rules |= self._reached()
+            rules |= self._reached(self._reach)
         rules |= self._numbers(measures)
         rules = _productive(rules)
         return rules | {"answer": self._answers(rules)}
@@ -190,10 +190,8 @@ class _Maker:
     def _by_side(self, names: Names) -> Sequence[tuple[str, Amount]]:
         return sorted(self._sizes.get(names, ()), key=lambda size: size[0] not in ("larger_than", "min"))
 
-    def _reached(self) -> Rules:
+    def _reached(self, reach: Reach) -> Rules:
         """What lies within a distance of its target; of the question's only subject nothing else is meant."""
-        reach = self._reach
-        assert reach is not None  # noqa: S101 - asked before
         goal = self._sized(reach.target) if reach.target in self._sizes else Text((self._label[reach.target],))
         if self._subject is None:
             return {"goal": [goal]}

@@ -105,7 +105,7 @@ def test_a_model_that_can_do_everything_is_asked_for_code() -> None:
     report, status = checked(EVERYTHING)
     assert works(report) == {
         "answers", "JSON schema", "tool calls", "GBNF grammar", "vision", "the way code", "the way structured",
-        "the way tools", "the way bound",
+        "the way tools", "the way bound", "the way bound-json",
     }  # fmt: skip
     assert (report["manner"], status) == ({"way": "code", "profile": "full", "vision": True}, 0)
 
