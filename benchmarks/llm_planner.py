@@ -3,13 +3,15 @@
     python benchmarks/llm_planner.py MODEL.gguf --labels MASKS --legend LEGEND.json --gsd 0.5 --out runs/llm
 
 Sixty questions of held-back maps: 20 in the self-test's own wordings, 40 as free paraphrases. Runs are resumed, so that
-the command can be given again after an interruption. Writes docs/results/llm.{json,md}.
+the command can be given again after an interruption; the page then shows the ways that were run so far. `--most N` asks
+the further ways only the first N questions of each map. Writes docs/results/llm.{json,md}.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -38,6 +40,7 @@ def main() -> None:
         parser.add_argument(name, type=Path, required=True)
     parser.add_argument("--gsd", required=True)
     parser.add_argument("--ways", nargs="*", default=WAYS, choices=WAYS)
+    parser.add_argument("--most", type=int, default=40, help="questions of each map for all ways but the first")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     found: dict[str, Rows] = {"offline": {}}
@@ -47,8 +50,8 @@ def main() -> None:
     for way in given.ways:
         found[way] = {}
         for wording, (_, count) in MAPS.items():
-            found[way] |= run(given, wording, way, count)
-    write(given, found)
+            found[way] |= run(given, wording, way, count if way == given.ways[0] else min(count, given.most))
+        write(given, found)
 
 
 def make(given: argparse.Namespace, wording: str, name: str, count: int) -> None:
@@ -71,7 +74,14 @@ def run(given: argparse.Namespace, wording: str, way: str, count: int) -> Rows:
     planner = ["--planner", "llm", "--model", given.model] if way in WAYS else ["--planner", "offline"]
     swath("bench", "run", "labels", "--data", given.out / wording, *planner, "--segmenter", "labels", "--keep", "light",
           "--limit", count, *(["--resume"] if out.exists() else []), "--out", out, config=config)  # fmt: skip
-    return {(wording, row["case"]): row for row in read_results(out).rows if row["cell"] == "plain"}
+    rows = [row for row in read_results(out).rows if row["cell"] == "plain"]
+    return {(wording, row["case"]): {**row, "calls": calls(out, row)} for row in rows}
+
+
+def calls(out: Path, row: dict[str, Any]) -> int:
+    """How often the model was asked for a case."""
+    record = out / row["run"] / "run.json"
+    return len(json.loads(record.read_text(encoding="utf-8")).get("model_calls") or ())
 
 
 def swath(*words: object, config: Path | None = None) -> None:
@@ -97,6 +107,8 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "refused": sum(row["verdict"] == "refused" for row in rows),
         "failed": sum(row["verdict"] in ("failed", "unparsable") for row in rows),
         "answered": len(answered),
+        "answered_at_once": sum(row["calls"] == 1 for row in answered),
+        "calls": sum(row["calls"] for row in rows) / len(rows),
         "tokens_in": median(item["in"] for item in tokens) if tokens else None,
         "tokens_cached": median(item["cached"] for item in tokens) if tokens else None,
         "tokens_out": median(item["out"] for item in tokens) if tokens else None,
@@ -109,10 +121,18 @@ def agreement(one: Rows, other: Rows) -> dict[str, Any]:
     both = [
         row for key, row in one.items()
         if key in other and row["prediction"]["status"] == other[key]["prediction"]["status"] == "answered"
-        and row["prediction"]["answer"] == other[key]["prediction"]["answer"]
+        and same(row["prediction"]["answer"], other[key]["prediction"]["answer"])
     ]  # fmt: skip
     right = sum(row["verdict"] == "right" for row in both)
-    return {"n": len(one), "answered": len(both), "right": right, "interval_95": wilson(right, len(both) or 1)}
+    asked = len(one.keys() & other.keys())
+    return {"n": asked, "answered": len(both), "right": right, "interval_95": wilson(right, len(both) or 1)}
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two answers to one question, in its unit, are the same: numbers to nine digits."""
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return math.isclose(one, other, rel_tol=1e-9)
+    return bool(one == other)
 
 
 def write(given: argparse.Namespace, found: dict[str, Rows]) -> None:
@@ -120,6 +140,8 @@ def write(given: argparse.Namespace, found: dict[str, Rows]) -> None:
     figures: dict[str, Any] = {
         "model": given.model.name,
         "maps": {wording: name for wording, (name, _) in MAPS.items()},
+        "load_average": os.getloadavg()[2],
+        "cores": os.cpu_count(),
         "planners": {
             way: {
                 "all": summary(list(rows.values())),
@@ -145,10 +167,14 @@ def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
         f"Model: {figures['model']}, in process, temperature 0, small profile. Questions: the self-test on held-back",
         f"maps of `../shared/data/landcover_dubai` ({given.gsd} m stated), {MAPS['own'][1]} in its own wordings,",
         f"{MAPS['free'][1]} free paraphrases; seed 11; exact masks. A self-test, not SQuID. Accuracy is right / all;",
-        "intervals are Wilson's at 95 %. Tokens and seconds are medians per question, repairs included.",
+        "intervals are Wilson's at 95 %. Tokens and seconds are medians per question, repairs included; calls are means;",
+        "at once: answered after one call, of all answered. Prompts were mended on other maps, without the paraphrases of",
+        f"this page. Load average at its end: {figures['load_average']:.0f} on {figures['cores']} cores; where that is",
+        "more than 2, seconds are those of a machine that does much else.",
         "",
-        "| planner | n | right | % | 95 % | own | free | wrong | refused | failed | tokens in (cached) / out | s |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+        "| planner | n | right | % | 95 % | own | free | wrong | refused | failed | at once | calls |"
+        " tokens in (cached) / out | s |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for way, parts in figures["planners"].items():
         every = parts["all"]
@@ -160,11 +186,13 @@ def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
         lines.append(
             f"| {way} | {every['n']} | {every['right']} | {100 * every['right'] / every['n']:.0f} | "
             f"{100 * low:.0f}-{100 * high:.0f} | {own} | {free} | {every['wrong']} | {every['refused']} | "
-            f"{every['failed']} | {tokens} | {every['seconds']:.1f} |"
+            f"{every['failed']} | {every['answered_at_once']}/{every['answered']} | {every['calls']:.1f} | "
+            f"{tokens} | {every['seconds']:.1f} |"
         )
-    lines += ["", "| both answer the same | of | answered | right |", "|---|---|---|---|"]
+    lines += ["", "| both answer the same | of | answered | right | 95 % |", "|---|---|---|---|---|"]
     lines += [
-        f"| {pair} | {said['n']} | {said['answered']} | {said['right']} |"
+        f"| {pair} | {said['n']} | {said['answered']} | {said['right']} | "
+        f"{100 * said['interval_95'][0]:.0f}-{100 * said['interval_95'][1]:.0f} |"
         for pair, said in figures["agreement"].items()
     ]
     return "\n".join(lines) + "\n"
