@@ -18,10 +18,11 @@ from swath.agent.llm.code import declined
 from swath.agent.llm.exchange import Grammar, Schema, Shape
 from swath.agent.llm.expression import Operation, label, operations
 from swath.agent.llm.offered import always, further
+from swath.agent.llm.roles import TEXT
 from swath.agent.llm.structured import parsed
 from swath.agent.llm.ways import Task
 from swath.agent.planner import Program
-from swath.errors import ProgramRejected
+from swath.errors import ProgramRejected, Refused
 from swath.prompts import Prompt, render
 from swath.prompts.examples import examples
 from swath.tools.registry import Tool
@@ -73,7 +74,15 @@ class Bound:
         )
 
     def shape(self, task: Task) -> Shape:
-        """The grammar or the schema of this question."""
+        """The grammar or the schema of this question.
+
+        Raises:
+            Refused: it asks for a text, which no expression is.
+        """
+        if TEXT in task.given.roles.answers:
+            raise Refused(
+                "A small model writes no descriptions. Next: ask with --planner offline, or a model that writes code."
+            )
         rules = rules_of(task.given, _classes(task))
         return Schema("measurement", schema(rules)) if self._as_json else Grammar(grammar(rules))
 

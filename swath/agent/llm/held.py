@@ -10,16 +10,17 @@ import math
 from collections.abc import Iterable, Iterator
 
 from swath.agent.llm.given import Given
-from swath.agent.llm.roles import LOW, NAME, TRUTH
+from swath.agent.llm.roles import LOW, NAME, TEXT, TRUTH
 from swath.agent.offline.amounts import units
 from swath.agent.offline.meaning import Amount
 from swath.agent.units import DIMENSIONS
 
 _SAME = 1e-6
-_KINDS = {TRUTH: "boolean", NAME: "category", "count": "count", "percent": "percent"}
+_KINDS = {TRUTH: "boolean", NAME: "category", TEXT: "text", "count": "count", "percent": "percent"}
 _WANTED = {
     TRUTH: 'a yes or no: a comparison, kind="boolean"',
     NAME: 'a name: kind="category"',
+    TEXT: 'a text of measured facts: kind="text"',
     "count": 'a number of objects: count(...), kind="count"',
     "percent": 'a percentage: kind="percent"',
     "m2": "an area", "m": "a length", "kW": "a power", "px": "pixels",

@@ -19,7 +19,7 @@ from swath.agent.units import DIMENSIONS
 Names = tuple[str, ...]
 """The legend's names that a word for a class means."""
 
-TRUTH, NAME = "truth", "name"
+TRUTH, NAME, TEXT = "truth", "name", "text"
 
 LOW, HIGH = ("larger_than", "min"), ("smaller_than", "max")
 """How a lower and an upper bound of a size is passed: without it, and with it."""
@@ -47,6 +47,11 @@ _CLAIM = re.compile(
     r"^(is|are|was|were|does|do|did|has|have|any|more)\b|\b(yes or no|whether)\b|[,:] ?(is|are|does|do) ", re.IGNORECASE
 )
 _MAYBE_CLAIM = re.compile(r"^(can|could|would|will|might|should)\b", re.IGNORECASE)
+_DESCRIBES = re.compile(
+    r"^\W*(please )?(describe|caption|summari[sz]e)\b|\b(caption|description|summary) (for|of) (the|this|an?) "
+    r"(image|picture|scene|photo)",
+    re.IGNORECASE,
+)
 _SUPERLATIVE = re.compile(
     r"\b(?!(forest|west|rest|test|interest|request|suggest)\b)(\w+est|(?<!at )most|(?<!at )least|main|top|longer"
     r"|\d+(st|nd|rd|th)|second|third|fourth|fifth)\b",
@@ -83,7 +88,7 @@ class Roles:
     """What is certain of a question's quantities and its answer.
 
     Attributes:
-        answers: what may answer it: `TRUTH`, `NAME` or units of numbers; empty where that is not certain.
+        answers: what may answer it: `TRUTH`, `NAME`, `TEXT` or units of numbers; empty where that is not certain.
         sizes: bounds of the size of a class's objects, as (how it is passed, quantity).
         reach: its only distance to something.
         several: whether it asks for two or more.
@@ -151,6 +156,8 @@ def _is_plural(word: str) -> bool:
 
 
 def _answers(kinds: Sequence[str], question: str, unit: str | None) -> frozenset[str]:
+    if _DESCRIBES.search(question):
+        return frozenset({TEXT})
     asks = _ASKS_FOR_NUMBER.search(question)
     if "FRAGOR" in kinds or {"CONNECTED", "FRAGMENTED"} <= set(kinds):
         return frozenset({NAME})

@@ -103,6 +103,28 @@ def test_a_small_model_that_repeats_itself_is_stopped_and_not_asked_in_another_w
     assert ["grammar" in call.body for call in server.received] == [True, True]
 
 
+FACTS = """```python
+# measured facts
+share = round(share_percent(segment("water")))
+reply(f"Water covers {share} % of the image.", kind="text")
+```"""
+
+
+def test_a_description_is_a_text_of_measured_facts(village: Any, tmp_path: Path) -> None:
+    number = '```python\nreply(share_percent(segment("water")), kind="percent")\n```'
+    answer, server = asked(village, tmp_path, number, FACTS, question="Describe the image in a sentence.")
+    assert (answer.status, answer.answer) == ("answered", "Water covers 7 % of the image.")
+    assert 'a text of measured facts: kind="text"' in said_to_the_model(server, 1)
+    assert "Describe the image in a sentence" in said_to_the_model(server, 0)
+
+
+def test_a_small_model_writes_no_description(village: Any, tmp_path: Path, nothing_configured: Path) -> None:
+    (nothing_configured / "config.toml").write_text('[llm]\nway = "bound"\n', encoding="utf-8")
+    answer, server = asked(village, tmp_path, "unasked", question="Describe the image.")
+    assert (answer.status, server.received) == ("refused", [])
+    assert answer.reason.startswith("A small model writes no descriptions. Next: ask with --planner offline")
+
+
 def test_a_refusal_of_the_model_is_a_refusal(village: Any, tmp_path: Path) -> None:
     answer, _ = asked(village, tmp_path, "cannot: ownership cannot be seen.", question="Who owns the buildings?")
     assert answer.status == "refused"

@@ -30,6 +30,8 @@ def roles(question: str) -> Roles:
         ("Is there more water or vegetation?", {"truth", "name"}),
         ("Is the road connected or fragmented?", {"name"}),
         ("What is near the water?", set()),
+        ("Please describe the image.", {"text"}),
+        ("Write a caption for this picture.", {"text"}),
         ("How many buildings per km2 are there?", set()),
         ("How many times larger is the water than the road?", set()),
         ("Can you count the buildings?", {"count"}),
