@@ -27,7 +27,10 @@ CODE = """```python
 wet = near(components(segment("building")), segment("water"), max_distance_m=5)
 reply(count(wet), kind="count", objects=wet)
 ```"""
-ALL_BUT = CODE.replace("near(", "farther(").replace("max_distance_m", "larger_than_m").replace("within", "beyond")
+ALL_BUT = (
+    CODE.replace("reply(", 'dry = exclude(components(segment("building")), wet)\nreply(')
+    .replace("count(wet)", "count(dry)").replace("objects=wet", "objects=dry").replace("within", "beyond")
+)  # fmt: skip
 EXPRESSION = 'count(near(components("building"), "water", max_distance="5 m"))'
 BASE = Answer("answered", "q", "i.tif")
 
