@@ -101,6 +101,22 @@ def of_colour(site: Site, regions: Regions, *, colour: Colour) -> Regions:
 
 
 @tool(measures=True)
+def coloured_like(site: Site, regions: Regions, target: Mask | Regions) -> Regions:
+    """The regions that have the dominant colour of something else; see `dominant_colour`.
+
+    Args:
+        site: the image.
+        regions: where to choose.
+        target: whose colour; of several regions that of all their pixels together.
+
+    Raises:
+        Refused: the image has no true colour, or there is no target.
+    """
+    colour = int(_counts(site, target).argmax())
+    return regions.take(_dominant(site, regions) == colour, f"{TERMS[colour]} {regions.name} like {target.name}")
+
+
+@tool(measures=True)
 def pixels_of_colour(site: Site, of: Mask | Regions, *, colour: Colour) -> Mask:
     """The pixels of a thing that have a colour; see `dominant_colour`.
 

@@ -18,6 +18,41 @@ from swath.tools.regions import Statistic, positive, statistic_of
 from swath.tools.registry import tool
 from swath.tools.runs import row_blocks
 from swath.tools.site import Site
+from swath.tools.terrain.elevations import place
+
+
+@tool(measures=True)
+def height_at_m(
+    site: Site,
+    *,
+    row_px: int | None = None,
+    column_px: int | None = None,
+    lon_deg: float | None = None,
+    lat_deg: float | None = None,
+    x: float | None = None,
+    y: float | None = None,
+) -> float:
+    """Height above ground in metres of the pixel at a row and column, at a longitude and latitude, or at a coordinate.
+
+    Args:
+        site: the image.
+        row_px: row of a pixel of the image, 0 at the top, with `column_px`.
+        column_px: its column, 0 at the left.
+        lon_deg: longitude in degrees (WGS 84), with `lat_deg`.
+        lat_deg: latitude in degrees.
+        x: map coordinate in the image's CRS, with `y`.
+        y: the other one.
+
+    Raises:
+        ToolError: not exactly one place.
+        Refused: no heights above ground are given, the place lies outside the image, or its height is not known.
+    """
+    where = place(site, (row_px, column_px), (lon_deg, lat_deg), (x, y))
+    found = above_ground(site)
+    height = float(found.heights[where])
+    if not np.isfinite(height):
+        raise Refused(f"No height above ground is known at row {where[0]}, column {where[1]}: there it is nodata.")
+    return height + height_shift_m(site)
 
 
 @tool(measures=True)

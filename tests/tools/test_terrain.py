@@ -52,9 +52,7 @@ def test_southern_and_western_places_may_be_negative() -> None:
 
 def test_a_place_is_one_place_inside_with_a_height(site: Site) -> None:
     for place in ({}, {"row_px": 1}, {"row_px": 1, "column_px": 1, "x": 0.0, "y": 0.0}, {"lon_deg": 10.0}):
-        with pytest.raises(
-            ToolError, match=r"elevation_m takes one place: row_px and column_px, or lon_deg and lat_deg,"
-        ):
+        with pytest.raises(ToolError, match=r"Give one place: row_px and column_px, or lon_deg and lat_deg,"):
             call(site, "elevation_m", **place)
     with pytest.raises(Refused, match=r"The place row 60, column 0 lies outside the image, which has 60 x 80 pixels"):
         call(site, "elevation_m", row_px=60, column_px=0)

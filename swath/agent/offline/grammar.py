@@ -60,9 +60,9 @@ class _Pieces:
 
 
 @cache
-def parser() -> Lark:
-    """The grammar, loaded once."""
-    text = resources.files("swath.agent.offline").joinpath("grammar.lark").read_text(encoding="utf-8")
+def parser(name: str = "grammar.lark") -> Lark:
+    """A grammar, loaded once."""
+    text = resources.files("swath.agent.offline").joinpath(name).read_text(encoding="utf-8")
     bare = re.sub(r"//.*", "", text)
     terminals = sorted(set(re.findall(r"\b[A-Z]{2,}\b", bare)))
     declared = f"{text}\n%declare {' '.join(terminals)}\n"
@@ -70,7 +70,7 @@ def parser() -> Lark:
 
 
 @cache
-def _needs() -> tuple[tuple[Rule, frozenset[str], frozenset[str]], ...]:
+def _needs(name: str) -> tuple[tuple[Rule, frozenset[str], frozenset[str]], ...]:
     """Every rule with the terminals and the rules that it needs."""
     return tuple(
         (
@@ -78,14 +78,14 @@ def _needs() -> tuple[tuple[Rule, frozenset[str], frozenset[str]], ...]:
             frozenset(symbol.name for symbol in rule.expansion if symbol.is_term),
             frozenset(symbol.name for symbol in rule.expansion if not symbol.is_term),
         )
-        for rule in parser().rules
+        for rule in parser(name).rules
     )
 
 
 @lru_cache(maxsize=512)
-def _predictions(kinds: frozenset[str], *, chinese: bool) -> Mapping[NonTerminal, list[Rule]]:
+def _predictions(kinds: frozenset[str], name: str, *, chinese: bool) -> Mapping[NonTerminal, list[Rule]]:
     """The rules that can be completed with some terminals, by what they make; of Chinese word order only there."""
-    left = [needs for needs in _needs() if needs[1] <= kinds]
+    left = [needs for needs in _needs(name) if needs[1] <= kinds]
     left = [needs for needs in left if chinese or not needs[0].origin.name.startswith("z_")]
     while True:
         made = {rule.origin.name for rule, _, _ in left}
@@ -99,17 +99,21 @@ def _predictions(kinds: frozenset[str], *, chinese: bool) -> Mapping[NonTerminal
     return found
 
 
-def parse(pieces: Sequence[Piece]) -> Tree[Token]:
+def parse(pieces: Sequence[Piece], name: str = "grammar.lark") -> Tree[Token]:
     """The tree of a question.
+
+    Args:
+        pieces: its terminals.
+        name: which grammar.
 
     Raises:
         NotUnderstood: it has none.
     """
     chinese = any("\u3400" <= piece.text[:1] <= "\u9fff" for piece in pieces)
-    predictions = _predictions(frozenset(piece.kind for piece in pieces), chinese=chinese)
+    predictions = _predictions(frozenset(piece.kind for piece in pieces), name, chinese=chinese)
     if NonTerminal("start") not in predictions:
         raise NotUnderstood(len(pieces))
-    earley: Any = copy.copy(parser().parser.parser)
+    earley: Any = copy.copy(parser(name).parser.parser)
     earley.predictions = predictions
     try:
         tree: Tree[Token] = earley.parse(_Pieces(pieces), "start")

@@ -58,17 +58,22 @@ def lexicon(language: str, *, two_dates: bool = False) -> Lexicon:
     Raises:
         ValueError: a phrase is listed under two terminals.
     """
-    entries = _entries(language)
+    entries = entries_of(f"lexicon_{language}.txt")
     if two_dates and language == "en":
-        entries = {**entries, **_entries("en_dates")}
+        entries = {**entries, **entries_of("lexicon_en_dates.txt")}
     longest: dict[str, int] = {}
     for words in entries:
         longest[words[0]] = max(longest.get(words[0], 0), len(words))
     return Lexicon(entries, longest, frozenset(word for words in entries for word in words), language)
 
 
-def _entries(name: str) -> dict[tuple[str, ...], Entry]:
-    text = resources.files("swath.agent.offline").joinpath(f"lexicon_{name}.txt").read_text(encoding="utf-8")
+def entries_of(name: str) -> dict[tuple[str, ...], Entry]:
+    """The phrases of one file.
+
+    Raises:
+        ValueError: a phrase is listed under two terminals.
+    """
+    text = resources.files("swath.agent.offline").joinpath(name).read_text(encoding="utf-8")
     entries: dict[tuple[str, ...], Entry] = {}
     entry = Entry(NOISE)
     for line in text.splitlines():

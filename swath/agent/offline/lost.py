@@ -6,7 +6,7 @@ the question is then refused with what would have been dropped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -15,8 +15,11 @@ from swath.agent.offline.pieces import Piece
 from swath.agent.offline.trees import parts_in
 from swath.segment import vocabulary
 
-_CARRIERS = ("QAREA", "QLEN", "QPX", "QPCT", "QPOW", "QIRR", "NUM", "NTH", "PART", "STATISTIC", "TIMESNUM")
-_MEANT_BY: dict[str, tuple[type, ...]] = {
+_CARRIERS = (
+    "QAREA", "QLEN", "QPX", "QPCT", "QPOW", "QIRR", "NUM", "NTH", "PART", "STATISTIC", "TIMESNUM",
+    "QDEG", "PERCENTILE", "COLOUR", "SHAPE", "CELL", "CORNER", "EXTREME", "SIDEOF",
+)  # fmt: skip
+MEANT_BY: dict[str, tuple[type, ...]] = {
     "HOWMANY": (m.Count, m.Density, m.Difference),
     "PERCENT": (m.Share, m.Area, m.ImageFact),
     "PERIMETER": (m.Perimeter, m.Touching),
@@ -42,8 +45,16 @@ _MEANT_BY: dict[str, tuple[type, ...]] = {
 _UNITS = ("AUNIT", "LUNIT", "PUNIT", "PXUNIT", "PERCENT", "BANDS", "POWER", "CLASSNOUN")
 
 
-def first_lost(pieces: Sequence[Piece], question: m.Question) -> int | None:
-    """The first piece of a question that its meaning does not hold; None if all are there."""
+def first_lost(
+    pieces: Sequence[Piece], question: m.Question, meant_by: Mapping[str, tuple[type, ...]] = MEANT_BY
+) -> int | None:
+    """The first piece of a question that its meaning does not hold; None if all are there.
+
+    Args:
+        pieces: its terminals.
+        question: what it was read as.
+        meant_by: what terminals that ask for a measurement have to have become.
+    """
     parts = list(parts_in(question.answer))
     held = _values(parts)
     amounts = {(part.value, part.unit) for part in parts if isinstance(part, m.Amount)}
@@ -54,8 +65,8 @@ def first_lost(pieces: Sequence[Piece], question: m.Question) -> int | None:
             lost = not set(piece.value.names) <= held and not (panelled and _is_solar(piece))
         elif piece.kind in _CARRIERS:
             lost = not _held(piece, held, amounts)
-        elif piece.kind in _MEANT_BY and not (piece.kind == "HOWMANY" and _of_a_unit(pieces, at)):
-            lost = not any(kind in kinds for kind in _MEANT_BY[piece.kind])
+        elif piece.kind in meant_by and not (piece.kind == "HOWMANY" and _of_a_unit(pieces, at)):
+            lost = not any(kind in kinds for kind in meant_by[piece.kind])
         else:
             lost = False
         if lost:
@@ -70,7 +81,7 @@ def _is_solar(piece: Piece) -> bool:
 
 def _held(piece: Piece, held: set[Any], amounts: set[tuple[Decimal, str]]) -> bool:
     """Whether a value is there; an amount in its own unit, so that "25 m" is not taken for that of "25 m2"."""
-    if piece.kind in ("QAREA", "QLEN", "QPX"):
+    if piece.kind in ("QAREA", "QLEN", "QPX", "QDEG"):
         return (piece.value.value, piece.value.unit) in amounts
     return bool(held & _forms(piece))
 

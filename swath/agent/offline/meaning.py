@@ -154,8 +154,26 @@ class Pick:
     target: Thing | None = None
 
 
+class SeenStep:
+    """A step of the second grammar, about heights, looks and places; see `seen/meaning.py`."""
+
+
+class SeenMeasure:
+    """A measure of the second grammar."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of its value in the program."""
+        return "m"
+
+
+class SeenClaim:
+    """A claim of the second grammar."""
+
+
 Step: TypeAlias = (
-    "Size | Near | Touching | Overlapping | Inside | InPart | Not | EitherOf | Pick | Whole | Dated | Changed | Turned"
+    "Size | Near | Touching | Overlapping | Inside | InPart | Not | EitherOf | Pick | Whole | Dated | Changed | "
+    "Turned | SeenStep"
 )
 
 
@@ -322,7 +340,7 @@ class Times:
 
 Measure: TypeAlias = (
     "Count | Area | Share | AreaStatistic | Perimeter | Distance | Density | Power | ImageFact | Ratio | "
-    "Difference | Growth | Times"
+    "Difference | Growth | Times | SeenMeasure"
 )
 
 
@@ -370,7 +388,7 @@ class Denied:
     claim: Claim
 
 
-Claim: TypeAlias = "Exists | Compared | Connected | AllOf | AnyOf | Denied"
+Claim: TypeAlias = "Exists | Compared | Connected | AllOf | AnyOf | Denied | SeenClaim"
 
 
 @dataclass(frozen=True)

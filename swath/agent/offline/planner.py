@@ -30,9 +30,10 @@ from swath.agent.offline import words as words_of
 from swath.agent.offline.answers import AnswerReader
 from swath.agent.offline.lost import first_lost
 from swath.agent.offline.meaning import Question
+from swath.agent.offline.seen import planner as seen
 from swath.agent.offline.unsettled import Unsettled
 from swath.agent.planner import Feedback, PlannerOptions, Program, Scene
-from swath.errors import Refused
+from swath.errors import Refused, UnknownClass
 from swath.segment import vocabulary
 
 LONGEST_QUESTION = 2000
@@ -71,7 +72,15 @@ class OfflinePlanner:
         """
         if feedback is not None:
             raise Refused(f"The program for this question does not work here: {' '.join(feedback.hints)}")
-        understood = understand(question, scene.classes)
+        program = _pointed(question, scene)
+        if program is not None:
+            return program
+        if seen.is_order(question) or seen.is_seen(question):
+            return _seen(question, scene, refusals.nothing_read(question, scene.classes))
+        try:
+            understood = understand(question, scene.classes)
+        except Refused as refusal:
+            return _seen(question, scene, refusal)
         ground_known = scene.pixel_size_m is not None or understood.gsd_m is not None
         try:
             source, notes = reply.written(understood.question, ground_known=ground_known)
@@ -79,6 +88,30 @@ class OfflinePlanner:
             raise Refused(error.why) from None
         said = sentences.reading(understood.question.answer)
         return Program(source, said, (*understood.notes, *understood.question.notes, *notes), understood.gsd_m)
+
+
+def _pointed(question: str, scene: Scene) -> Program | None:
+    """The boxes that a phrase for one object asks for, None where the question is no such phrase."""
+    if len(question) > LONGEST_QUESTION or not seen.may_point(question) or dates.Dates.of(scene.classes).dated:
+        return None
+    return seen.pointed(words_of.normalised(question), scene)
+
+
+def _seen(question: str, scene: Scene, refusal: Refused) -> Program:
+    """The program of a question that the first grammar refuses, by the second one.
+
+    Raises:
+        Refused: by the second grammar where only that reads the question, else by the first.
+    """
+    if len(question) > LONGEST_QUESTION or dates.Dates.of(scene.classes).dated:
+        raise refusal
+    read = not str(refusal).startswith(refusals.NOT_UNDERSTOOD) and not isinstance(refusal, UnknownClass)
+    try:
+        return seen.planned(words_of.normalised(question), scene, refused=read)
+    except grammar.NotUnderstood:
+        raise refusal from None
+    except Unsettled as error:
+        raise (refusal if read else Refused(error.why)) from None
 
 
 def understand(question: str, classes: tuple[str, ...]) -> Understood:

@@ -18,7 +18,9 @@ _USED_NAMES = (
     "touching overlapping distance_m distances_m distance_statistic_m nearest farthest density_per_km2 fragmentation "
     "orientation_deg shape_statistic solar_power_kw image_area_m2 image_size_px pixel_size_m band_count valid_percent "
     "convert ratio reply abs float int len list max min options best option ties ranked answer found name round sum "
-    "sorted str"
+    "sorted str compass facing cells cell heights height with_height tallest lowest nth_tallest nth extreme only "
+    "in_cell next_to on_side between inside surrounded_by longest of_colour of_shape of_size coloured_like boxes_px "
+    "dominant_colour shape_of direction_of course_of size_of distribution rural_or_urban main_scene ground"
 )
 RESERVED = frozenset(_USED_NAMES.split())
 """Names that a program calls or that its last lines use, so that no class takes them."""
@@ -320,6 +322,8 @@ class Writer:
             return f'fragmentation({self.regions(claim.thing)}) == "connected"'
         if isinstance(claim, m.Denied):
             return f"not ({self.claim(claim.claim)})"
+        if isinstance(claim, m.SeenClaim):
+            raise TypeError(f"no program for {type(claim).__name__}")
         word = " and " if isinstance(claim, m.AllOf) else " or "
         return word.join(f"({self.claim(one)})" for one in claim.claims)
 

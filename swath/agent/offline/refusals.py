@@ -47,12 +47,14 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (
         "tall taller tallest height heights high higher highest elevation elevations altitude storey storeys stories "
         "floors steep steepest slope deep deeper deepest depth volume relief",
-        "It asks for heights, which the built-in grammar does not read: name a language model, or swath run a program.",
+        "It asks for heights in words that the built-in grammar does not read: say it more plainly, or name a language "
+        "model.",
     ),
     (
         "colour color colours colors red blue yellow white black grey gray brown orange pink purple bright dark look "
         "looks shiny texture material style shape",
-        "It asks what something looks like; only classes, areas, numbers and distances are measured here.",
+        "It asks what something looks like in words that nothing is measured by; colours, shapes, directions and "
+        "distributions are.",
     ),
     (
         "beautiful ugly nice good bad best worst should better recommend suitable safe dangerous why reason opinion "
@@ -61,9 +63,11 @@ _REASONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "where position location",
-        "It asks for a place; ask for a number, a size, a share or a distance instead.",
+        "It asks for a place in words that are not read; ask where one object is, or for a number or a distance.",
     ),
 )
+NOT_UNDERSTOOD = "Not understood:"
+"""How the refusal of a question begins that is no sentence of the grammar."""
 _TEMPLATES: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"PERCENT", "COVERAGE", "COVER"}), "What percentage of the image is {0}?"),
     (frozenset({"DISTANCE", "NEAREST", "FARTHEST", "APART"}), "How far is the nearest {0} from {1}, in metres?"),
@@ -142,7 +146,20 @@ def not_understood(
     reason = reason or _without_unit(pieces)
     why = f" {reason}" if reason else ""
     nearest = nearest_question(pieces, classes)
-    return Refused(f"Not understood: {quoted}.{why} It can answer, for example: {nearest}")
+    return Refused(f"{NOT_UNDERSTOOD} {quoted}.{why} It can answer, for example: {nearest}")
+
+
+def nothing_read(question: str, classes: Sequence[str]) -> Refused:
+    """The refusal of a question that only the second grammar could have read.
+
+    Args:
+        question: as typed.
+        classes: the scene's classes.
+    """
+    words = [Word(without_accents(word.strip(",.;:?!")), 0, 0) for word in question.split()]
+    why = reason_for(words) or ""
+    nearest = nearest_question([], classes)
+    return Refused(f'{NOT_UNDERSTOOD} "{_short(question.strip())}". {why} It can answer, for example: {nearest}')
 
 
 def _without_unit(pieces: Sequence[Piece]) -> str | None:

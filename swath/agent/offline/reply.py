@@ -17,15 +17,18 @@ _SMALL = frozenset({"building", "house", "warehouse", "solar", "vehicle", "car",
 _TIMES_TEN = {"ha": "10_000", "km2": "1_000_000", "km": "1000", "MW": "1000"}
 
 
-def written(question: m.Question, *, ground_known: bool) -> tuple[str, tuple[str, ...]]:
+def written(
+    question: m.Question, *, ground_known: bool, writer_of: type[Writer] = Writer
+) -> tuple[str, tuple[str, ...]]:
     """The program of a question, and notes on the unit of its answer.
 
     Args:
         question: settled.
         ground_known: whether the pixel size on the ground is known; without it, areas that are only compared with one
             another are counted in pixels.
+        writer_of: which writer; that of the second grammar knows more steps.
     """
-    writer = Writer(by_pixels=not ground_known and _only_compares(question.answer))
+    writer = writer_of(by_pixels=not ground_known and _only_compares(question.answer))
     answer = question.answer
     if isinstance(answer, m.Choice):
         return _choice(writer, answer), ()
@@ -36,7 +39,7 @@ def written(question: m.Question, *, ground_known: bool) -> tuple[str, tuple[str
         return _ended(writer, f'reply(fragmentation({regions}), kind="category", objects={regions})'), ()
     if isinstance(answer, m.PresentClasses):
         return _present(writer, question, answer), ()
-    if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied):
+    if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied | m.SeenClaim):
         return _claim(writer, answer), ()
     if isinstance(answer, m.Several):
         return _several(writer, question, answer)
@@ -141,6 +144,8 @@ def _number(writer: Writer, question: m.Question, measure: m.Measure) -> tuple[s
 
 
 def _kind(measure: m.Measure) -> str:
+    if isinstance(measure, m.SeenMeasure):
+        return "percent" if measure.unit == "percent" else "quantity"
     if isinstance(measure, m.Count) or (isinstance(measure, m.ImageFact) and measure.name == "bands"):
         return "count"
     return "percent" if isinstance(measure, m.Share) else "quantity"
@@ -192,7 +197,7 @@ def unit_of(question: m.Question, measure: m.Measure) -> tuple[str | None, tuple
         if not (fits == "share" and si in ("ratio", "percent")):
             raise Unsettled(f'What it asks for is not measured in "{asked}". Next: ask for another unit, or for none.')
         return "percent", ()
-    if dimension not in ("area", "length"):
+    if dimension not in ("area", "length") or isinstance(measure, m.SeenMeasure):
         return si, ()
     typed = _typed_unit(question.answer, dimension)
     if typed:
@@ -211,6 +216,8 @@ def si_unit(measure: m.Measure) -> str:
         return "px" if measure.in_pixels else "m2"
     if isinstance(measure, m.ImageFact):
         return image_fact(measure.name)[1]
+    if isinstance(measure, m.SeenMeasure):
+        return measure.unit
     if isinstance(measure, m.Difference):
         return si_unit(measure.a)
     if isinstance(measure, m.Times):

@@ -10,6 +10,7 @@ from typing import Any
 from swath.agent.offline import meaning as m
 from swath.agent.offline.amounts import units
 from swath.agent.offline.program import image_fact
+from swath.agent.offline.seen import sentences as seen_sentences
 from swath.agent.offline.trees import things_in
 from swath.segment import vocabulary
 from swath.segment.dates import DATES
@@ -40,7 +41,7 @@ def reading(answer: m.Answer) -> str:
         return f"areas of {things(answer.thing)}, one by one"
     if isinstance(answer, m.Several):
         return "; ".join(number(measure) for measure in answer.measures)
-    if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied):
+    if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied | m.SeenClaim):
         return f"whether {claim(answer)}"
     return number(answer)
 
@@ -78,6 +79,8 @@ def claim(of: m.Claim) -> str:
         return f"the {number(of.left)} is {_OPERATORS[of.operator]} {right}"
     if isinstance(of, m.Connected):
         return f"the {thing(of.thing)} is one connected region"
+    if isinstance(of, m.SeenClaim):
+        return seen_sentences.claim(of, thing)
     if isinstance(of, m.Denied):
         return f"it is not so that {claim(of.claim)}"
     word = " and " if isinstance(of, m.AllOf) else " or "
@@ -149,6 +152,8 @@ def _other_number(measure: m.Measure) -> str:
         if measure.absolute:
             return f"difference between the {number(measure.a)} and the {number(measure.b)}"
         return f"{number(measure.a)} less the {number(measure.b)}"
+    if isinstance(measure, m.SeenMeasure):
+        return seen_sentences.number(measure, thing)
     raise TypeError(f"no words for {type(measure).__name__}")
 
 
@@ -226,7 +231,7 @@ def _narrowed(said: str, steps: Sequence[m.Step]) -> str:
     return " ".join([said, *(_step(step) for step in steps)])
 
 
-def _step(step: m.Step) -> str:
+def _step(step: m.Step) -> str:  # noqa: C901 -- one line for each kind of step
     if isinstance(step, m.Size):
         return _range(step.low, step.high, ("larger than", "at least", "smaller than", "at most"))
     if isinstance(step, m.Near):
@@ -245,6 +250,8 @@ def _step(step: m.Step) -> str:
         return f"not {_step(step.step)}"
     if isinstance(step, m.Pick | m.Whole):
         return step.which if isinstance(step, m.Pick) else "(whole objects)"
+    if isinstance(step, m.SeenStep):
+        return seen_sentences.step(step, thing)
     if isinstance(step, m.EitherOf):
         return step.said or " or ".join(" ".join(_step(one) for one in option) for option in step.options)
     raise TypeError(f"no words for {type(step).__name__}")

@@ -296,11 +296,17 @@ class Settler(Namer):
         return answer
 
     def _note_words(self, answer: Any) -> None:
-        for thing in all_things_in(answer):
-            for word in (*thing.classes, *thing.without):
-                names = " and ".join(word.names)
-                if not any(vocabulary.spelt(word.word, (name,)) for name in word.names):
-                    self.notes.append(f'"{word.word}" is read as {names}.')
+        self.notes += word_notes(answer)
+
+
+def word_notes(answer: Any) -> list[str]:
+    """A note for every class that was named by another word."""
+    words = [word for thing in all_things_in(answer) for word in (*thing.classes, *thing.without)]
+    return [
+        f'"{word.word}" is read as {" and ".join(word.names)}.'
+        for word in words
+        if not any(vocabulary.spelt(word.word, (name,)) for name in word.names)
+    ]
 
 
 UNIT_OF: dict[type, tuple[str, ...]] = {

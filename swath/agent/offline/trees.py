@@ -11,7 +11,7 @@ from swath.agent.offline.things import Risk, Vague
 
 STEPS = (
     m.Size, m.Near, m.Touching, m.Overlapping, m.Inside, m.InPart, m.Not, m.EitherOf, m.Pick, m.Whole, m.Dated,
-    m.Changed, m.Turned, Vague, Risk,
+    m.Changed, m.Turned, m.SeenStep, Vague, Risk,
 )  # fmt: skip
 """Everything that narrows a thing down; what is inside is not itself measured."""
 

@@ -49,7 +49,7 @@ def elevation_m(
         ToolError: not exactly one place.
         Refused: no elevations are given, the place lies outside the image, or its elevation is not known.
     """
-    where = _place(site, (row_px, column_px), (lon_deg, lat_deg), (x, y))
+    where = place(site, (row_px, column_px), (lon_deg, lat_deg), (x, y))
     found = surface_of(site, surface, absolute=True)
     height = float(found.heights[where])
     if not np.isfinite(height):
@@ -57,17 +57,23 @@ def elevation_m(
     return height + height_shift_m(site)
 
 
-def _place(
+def place(
     site: Site,
     pixel: tuple[int | None, int | None],
     lonlat: tuple[float | None, float | None],
     xy: tuple[float | None, float | None],
 ) -> tuple[int, int]:
+    """Row and column of the one place that is given.
+
+    Raises:
+        ToolError: not exactly one is given.
+        Refused: it lies outside the image.
+    """
     grid = site.raster.grid
     given = [pair for pair in (pixel, lonlat, xy) if pair != (None, None)]
     first, second = given[0] if len(given) == 1 else (None, None)
     if first is None or second is None:
-        raise ToolError("elevation_m takes one place: row_px and column_px, or lon_deg and lat_deg, or x and y.")
+        raise ToolError("Give one place: row_px and column_px, or lon_deg and lat_deg, or x and y.")
     if given[0] is pixel:
         return inside(grid, first, second, f"row {first}, column {second}")
     if given[0] is lonlat:

@@ -1,0 +1,1 @@
+"""The second grammar: heights, looks, places and masks; see `design/grammar.md`."""

@@ -1,0 +1,184 @@
+"""The second pass of the offline planner: questions about heights, looks, places and masks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from lark.exceptions import VisitError
+
+from swath.agent.offline import grammar, sentences
+from swath.agent.offline import meaning as m
+from swath.agent.offline.lost import first_lost
+from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece
+from swath.agent.offline.seen import meaning as s
+from swath.agent.offline.seen import sentences as seen_sentences
+from swath.agent.offline.seen.asks import SeenReader
+from swath.agent.offline.seen.pieces import heard
+from swath.agent.offline.seen.replies import written
+from swath.agent.offline.seen.settle import Settler, is_one, is_single
+from swath.agent.offline.trees import parts_in
+from swath.agent.offline.unsettled import Unsettled
+from swath.agent.planner import Program, Scene
+from swath.raster.heights import STATE_HEIGHTS, STATE_TERRAIN
+from swath.tools.appearance import TRUE_COLOUR
+
+GRAMMAR = "seen/grammar.lark"
+MOST_PIECES = 40
+_MEANT_BY: dict[str, tuple[type, ...]] = {
+    "HOWMANY": (m.Count, s.Field, s.HeightDifference, m.Area),
+    "PERCENT": (m.Share, s.Field),
+    "NOT": (m.Not, m.Denied, s.Between),
+    "TALLEST": (s.Ranked, s.Field, m.Choice),
+    "LARGEST": (s.Ranked, s.Field),
+    "SMALLEST": (s.Ranked, s.Field),
+    "ONLY": (s.Only,),
+    "ALONE": (s.Related,),
+    "FLOODED": (s.Flooded, s.Field),
+    "VOLUME": (s.Field,),
+    "SLOPE": (s.Field, s.Between, s.Named),
+    "ELEVATION": (s.Field, s.At, s.Between, s.HeightDifference, m.Choice),
+    "ABOVEGROUND": (s.Field, s.At, s.Between, s.Heights, s.HeightDifference),
+    "ABOVESEA": (s.Field, s.At, s.Between),
+}
+"""What a word that asks for a measurement has to have become."""
+_ABOVE_GROUND = re.compile(
+    r"\b(height_\w+|region_height\w*|with_height|tallest|lowest|nth_tallest|sort_by_height|volume_m3)\("
+)
+_OF_LAND = re.compile(r"\b(elevation\w*|relief_m|slope_\w+|flat_\w+|aspect_deg|ruggedness_m|profile_m|flood_\w+)\(")
+_OF_COLOUR = re.compile(r"\b(dominant_colour|of_colour|coloured_like)\(")
+
+
+_ASKS_WHAT = re.compile(r"^(?:what|who|how|why|when)\b", re.IGNORECASE)
+_ORDER = re.compile(
+    r"^(?:please |can you |could you )?(?:segment|mask|delineate|extract|outline(?! of\b| length\b))\b", re.IGNORECASE
+)
+
+
+def is_order(question: str) -> bool:
+    """Whether a question begins by asking for a mask, so that no number is meant."""
+    return bool(_ORDER.match(question.strip()))
+
+
+_PARTS = "half|left|right|part|third|quadrant|quarter|side|edge|corner|centre|center|middle|portion|section|area"
+_RAISED = re.compile(
+    rf"\b(?:high|higher|highest|tall|taller|tallest|shorter|deep|steep|lowest|lower(?![ -](?:{_PARTS})))\b",
+    re.IGNORECASE,
+)
+_NUMBERS = (
+    "share|percent\\w*|per cent|proportion|number|count|density|area|coverage|amount|fraction|ratio|how many|how much"
+)
+_OF_NUMBERS = re.compile(rf"\b(?:{_NUMBERS})\b|%", re.IGNORECASE)
+_NORTH, _SOUTH, _TO = "north(?:east|west)?", "south(?:east|west)?", "[- ](?:to[- ])?"
+_DIRECTED = re.compile(
+    rf"\b(?:{_NORTH}{_TO}{_SOUTH}|{_SOUTH}{_TO}{_NORTH}|east{_TO}west|west{_TO}east)\b", re.IGNORECASE
+)
+
+
+def is_seen(question: str) -> bool:
+    """Whether "higher" is about heights, as nothing that is counted is named; or "north-south" about a direction."""
+    raised = bool(_RAISED.search(question)) and not _OF_NUMBERS.search(question)
+    return raised or bool(_DIRECTED.search(question))
+
+
+_POINTS = re.compile(r"^(?:please )?(?:the|an?|locate|find|point|draw|box|highlight|mark|select|pick)\b", re.IGNORECASE)
+
+
+def may_point(question: str) -> bool:
+    """Whether a question begins as a phrase for one object does."""
+    return bool(_POINTS.match(question.strip()))
+
+
+def pointed(text: str, scene: Scene) -> Program | None:
+    """The program of a phrase for one object ("the largest ship"), None for everything else."""
+    try:
+        program = planned(text, scene, only_one=True)
+    except (grammar.NotUnderstood, Unsettled):
+        return None
+    return program
+
+
+def planned(text: str, scene: Scene, *, only_one: bool = False, refused: bool = False) -> Program:
+    """The program of a normalised question.
+
+    Args:
+        text: the question.
+        scene: what is known of the image.
+        only_one: whether anything but a phrase for one object is left to others.
+        refused: whether the first grammar read it and would not answer, so that a count or an area stays refused.
+
+    Raises:
+        NotUnderstood: it is no sentence of this grammar.
+        Unsettled: it leaves something open, or what it needs was not given.
+    """
+    words = heard(text, scene.classes)
+    _check(words.pieces)
+    try:
+        asked = SeenReader().transform(grammar.parse(words.pieces, GRAMMAR))
+    except VisitError as error:
+        raise error.orig_exc from None
+    if isinstance(asked, s.Boxes) and (_only_a_name(words.pieces, asked.of) or _ASKS_WHAT.match(text)):
+        raise grammar.NotUnderstood(len(words.pieces))
+    question = Settler(scene).settle(asked, words.unit)
+    if only_one and not (isinstance(question.answer, s.Boxes) and is_one(question.answer.of)):
+        raise grammar.NotUnderstood(0)
+    if (
+        refused
+        and isinstance(question.answer, m.Count | m.Area | m.Share | m.Exists)
+        and not _of_heights(question.answer)
+    ):
+        raise grammar.NotUnderstood(0)
+    lost = first_lost(words.pieces, question, _MEANT_BY)
+    if lost is not None:
+        raise grammar.NotUnderstood(lost)
+    source, notes = written(question, scene)
+    if not isinstance(question.answer, s.Caption):
+        _check_given(source, scene)
+    return Program(source, reading(question.answer), (*words.notes, *question.notes, *notes))
+
+
+def _of_heights(answer: Any) -> bool:
+    return any(isinstance(part, s.Between | s.Flooded) for part in parts_in(answer))
+
+
+def reading(answer: Any) -> str:
+    """What is measured, as a noun phrase."""
+    own = isinstance(answer, s.Named | s.Boxes | s.Masks | s.Heights | s.Profile | s.Higher | s.Caption)
+    said = seen_sentences.answer(answer, sentences.thing) if own else sentences.reading(answer)
+    return said.replace(" ,", ",")
+
+
+def _check(pieces: Sequence[Piece]) -> None:
+    if not pieces or len(pieces) > MOST_PIECES:
+        raise grammar.NotUnderstood(0)
+    for at, piece in enumerate(pieces):
+        if piece.kind in (UNKNOWN, FOREIGN):
+            raise grammar.NotUnderstood(at)
+
+
+def _only_a_name(pieces: Sequence[Piece], thing: m.Thing) -> bool:
+    """Whether a class is all that is said, of many or of a cover: nothing says that boxes are asked for."""
+    bare = all(piece.kind in ("CLASS", "REGION", "ALL", "AND", "OR", "COMMA", "IMAGE") for piece in pieces)
+    return bare and not is_single(thing)
+
+
+def _check_given(source: str, scene: Scene) -> None:
+    """Refuse what needs a raster or bands that were not given, as the tools would."""
+    given = set(scene.heights)
+    if _ABOVE_GROUND.search(source) and not ("ndsm" in given or {"dsm", "dtm"} <= given):
+        why = "no raster of heights is given" if not given else _alone(given, "a first surface and bare earth")
+        raise Unsettled(f"Heights cannot be measured: {why}. Next: {STATE_HEIGHTS}.")
+    if _OF_LAND.search(source) and not given & {"dem", "dtm", "dsm"}:
+        why = "no raster of heights is given" if not given else _alone(given, "a surface with elevations")
+        raise Unsettled(f"Elevations cannot be measured: {why}. Next: {STATE_TERRAIN}.")
+    if _OF_COLOUR.search(source) and not set(TRUE_COLOUR) <= set(scene.bands):
+        known = ", ".join(scene.bands) or "none"
+        raise Unsettled(
+            f"Colours cannot be named: the bands for red, green and blue are not all known (known: {known}). "
+            "Next: state them with --bands red=N,green=N,blue=N, where the image has them."
+        )
+
+
+def _alone(given: set[str], wanted: str) -> str:
+    return f"they need {wanted}, and {', '.join(f'--{surface}' for surface in sorted(given))} is given"

@@ -1,0 +1,74 @@
+"""The last lines of programs of the second grammar: words, boxes, masks, lists, captions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from swath.agent.captions import CELLS, caption_program
+from swath.agent.offline import meaning as m
+from swath.agent.offline import reply
+from swath.agent.offline.seen import meaning as s
+from swath.agent.offline.seen.program import SeenWriter, pixel
+from swath.agent.offline.unsettled import Unsettled
+from swath.agent.planner import Scene
+
+_COMPASS = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west")
+_IN_FEET = {"ft": "m", "m": "m"}
+
+
+def written(question: m.Question, scene: Scene) -> tuple[str, tuple[str, ...]]:
+    """The program of a question, and notes on the unit of its answer."""
+    answer: Any = question.answer
+    lists = isinstance(answer, s.Heights | s.Profile)
+    if isinstance(answer, s.Named | s.Boxes | s.Masks | s.Caption) and question.unit is not None:
+        raise Unsettled("It asks for a unit, but for no number.")
+    if isinstance(answer, s.Caption):
+        return caption_program(scene), ()
+    if not (lists or isinstance(answer, s.Named | s.Boxes | s.Masks)):
+        return reply.written(question, ground_known=scene.pixel_size_m is not None, writer_of=SeenWriter)
+    writer = SeenWriter()
+    if lists:
+        last = _listed(writer, answer, question.unit or "m")
+    elif isinstance(answer, s.Boxes):
+        regions = writer.regions(answer.of)
+        tool = "oriented_boxes_px" if answer.oriented else "boxes_px"
+        last = f'reply({tool}({regions}), kind="boxes", objects={regions})'
+    elif isinstance(answer, s.Masks):
+        masks = [writer.extent(thing) for thing in answer.of]
+        shown = masks[0] if len(masks) == 1 else f"[{', '.join(masks)}]"
+        last = f'reply({shown}, kind="mask")'
+    else:
+        last = _named(writer, answer)
+    return "\n".join([*writer.lines, last]) + "\n", ()
+
+
+def _listed(writer: SeenWriter, answer: s.Heights | s.Profile, unit: str) -> str:
+    if unit not in _IN_FEET:
+        raise Unsettled(f'Heights are not measured in "{unit}". Next: ask for metres or feet.')
+    if isinstance(answer, s.Profile):
+        (column, row), (to_column, to_row) = pixel(answer.start), pixel(answer.end)
+        line = f"from_row_px={row}, from_column_px={column}, to_row_px={to_row}, to_column_px={to_column}"
+        values, objects = f"profile_m({line})", "whole_image()"
+    else:
+        regions = writer.regions(answer.of)
+        objects = writer.let("by_height", f"sort_by_height({regions})") if answer.ordered else regions
+        values = f"region_heights_m({objects})"
+    if unit != "m":
+        values = f'[convert(height, from_unit="m", to_unit="{unit}") for height in {values}]'
+    writer.lines.append(f"heights = {values}")
+    return f'reply(heights, kind="ranking", unit="{unit}", objects={objects})'
+
+
+def _named(writer: SeenWriter, answer: s.Named) -> str:
+    if answer.what == "facing":
+        where = "" if answer.of is None else writer.extent(answer.of)
+        writer.lines += [f"compass = {list(_COMPASS)!r}", f"facing = aspect_deg({where})"]
+        return 'reply(compass[int((facing + 22.5) // 45) % 8], kind="category", objects=whole_image())'
+    if answer.what == "cell" and answer.of is not None:
+        regions = writer.regions(answer.of)
+        writer.lines += [f"cells = {list(CELLS)!r}"]
+        writer.lines += [f"found = [cell for cell in cells if count(in_cell({regions}, cell=cell)) > 0]"]
+        return f'reply(found[0] if found else "nowhere", kind="category", objects={regions})'
+    word = writer.word(answer.what, answer.of)
+    objects = "whole_image()" if answer.of is None else writer.extent(answer.of)
+    return f'reply({word}, kind="category", objects={objects})'

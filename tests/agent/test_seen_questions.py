@@ -1,0 +1,94 @@
+"""Questions about heights and referring expressions, asked through the whole path of a town whose truths are known."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyproj
+import pytest
+import rasterio
+from numpy.typing import NDArray
+from seen_town import BOXES, SHAPE, Town, build_town
+
+import swath
+from swath.types import Answer
+
+FOLDER = Path(__file__).parent
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Town:
+    return build_town(tmp_path_factory.mktemp("seen"))
+
+
+def ask(town: Town, question: str, folder: Path) -> Answer:
+    return swath.ask(town.image, question, planner="offline", out=folder, keep="light", **town.options)
+
+
+def slopes(ground: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Horn's slope in degrees of cells of 1 m that have eight neighbours."""
+    z = ground.astype(np.float64)
+    a, b, c, d, f, g, h, i = (
+        z[1 + dy : SHAPE[0] - 1 + dy, 1 + dx : SHAPE[1] - 1 + dx]
+        for dy, dx in ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+    )
+    east, north = ((c + 2 * f + i) - (a + 2 * d + g)) / 8, ((g + 2 * h + i) - (a + 2 * b + c)) / 8
+    return np.asarray(np.degrees(np.arctan(np.hypot(east, north))))
+
+
+def riley(ground: NDArray[np.float32], where: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Riley's ruggedness of some cells, none of them at the edge."""
+    z = ground.astype(np.float64)
+    found = [
+        math.sqrt(sum((z[row + dy, col + dx] - z[row, col]) ** 2 for dy in (-1, 0, 1) for dx in (-1, 0, 1)))
+        for row, col in zip(*np.nonzero(where), strict=True)
+    ]
+    return np.array(found)
+
+
+def truth(expression: str, town: Town) -> Any:
+    grass = ~town.of(*(box.name for box in BOXES))
+    words = {
+        "Z": town.ground.astype(float), "H": town.above.astype(float), "S": slopes(town.ground), "of": town.of,
+        "mean": np.mean, "pct": np.percentile, "tan": np.tan, "radians": np.radians, "grass": grass,
+        "west": np.arange(SHAPE[1])[None, :] < SHAPE[1] // 2, "tri": lambda where: riley(town.ground, where),
+    }  # fmt: skip
+    return eval(expression, words)
+
+
+@pytest.mark.parametrize("row", rows("seen_heights.jsonl"), ids=lambda row: row["question"])
+def test_a_question_about_heights_has_its_true_answer(row: dict[str, Any], town: Town, tmp_path: Path) -> None:
+    lonlat = pyproj.Transformer.from_crs(32631, 4326, always_xy=True).transform(500_100.5, 4_999_899.5)
+    question = row["question"].replace("LON", f"{lonlat[0]:.7f}").replace("LAT", f"{lonlat[1]:.7f}")
+    answer = ask(town, question, tmp_path)
+    assert answer.status == "answered", answer.reason
+    wanted = truth(row["truth"], town)
+    if answer.kind == "mask":
+        assert answer.run is not None
+        with rasterio.open(Path(answer.run) / "answer.tif") as file:
+            assert (file.read(1) > 0).tolist() == wanted.tolist()
+        return
+    if isinstance(wanted, str | bool):
+        assert answer.answer == {True: "yes", False: "no"}.get(wanted, wanted)
+        return
+    assert answer.unit == row["unit"] or (row["unit"] == "count" and answer.kind == "count")
+    assert answer.answer == pytest.approx(np.asarray(wanted).tolist(), rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("row", rows("seen_phrases.jsonl"), ids=lambda row: row["phrase"])
+def test_a_phrase_finds_what_it_means_or_is_refused(row: dict[str, Any], town: Town, tmp_path: Path) -> None:
+    answer = ask(town, row["phrase"], tmp_path)
+    if row["truth"] is None:
+        assert answer.status == "refused", answer.answer
+        return
+    assert (answer.status, answer.kind, answer.unit) == ("answered", "boxes", "px"), answer.reason
+    boxes = {box.name: [box.x0, box.y0, box.x1, box.y1] for box in BOXES}
+    assert sorted(map(list, answer.answer)) == sorted(boxes[name] for name in row["truth"])
