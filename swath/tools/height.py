@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from swath.errors import Refused
 from swath.tools.above_ground import above_ground, known_heights
 from swath.tools.bounds import MORE_LESS, between, bound_words
 from swath.tools.cells import (
