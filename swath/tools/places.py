@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swath.errors import ToolError
 from swath.raster.grid import Direction, Grid
 from swath.tools.handles import Regions
 from swath.tools.masks import compass
@@ -27,6 +28,7 @@ Corner = Literal["top-left", "top-right", "bottom-left", "bottom-right"]
 THIRDS = {"left": (0, 0), "centre": (1, 0), "right": (2, 0), "top": (0, 1), "bottom": (2, 1)}
 """Name to the number of a third and whether it counts columns (0) or rows (1)."""
 
+ROWS, COLUMNS = ("top", "centre", "bottom"), ("left", "centre", "right")
 DIRECTIONS: dict[str, Direction] = {"top": "up", "bottom": "down", "left": "left", "right": "right"}
 SAME_PX = 1e-6
 
@@ -51,6 +53,25 @@ def in_cell(site: Site, regions: Regions, *, cell: Cell) -> Regions:
         row, column = cell.split("-")
         inside = (y == (1 if row == "centre" else THIRDS[row][0])) & (x == THIRDS[column][0])
     return regions.take(inside, f"{regions.name} in the {cell} of the image")
+
+
+@tool(measures=True)
+def cell_of(site: Site, region: Regions) -> str:
+    """The cell of the image that holds a region's centroid: "top-left", "top-centre" ... "centre" ... "bottom-right".
+
+    The image is cut into three rows and three columns, as for `in_cell`.
+
+    Args:
+        site: the image.
+        region: one region.
+
+    Raises:
+        ToolError: not exactly one region.
+    """
+    if len(region) != 1:
+        raise ToolError(f"cell_of takes one region, not {len(region)}: use largest() or each() first.")
+    x, y = (int(third[0]) for third in _thirds(region))
+    return "centre" if x == y == 1 else f"{ROWS[y]}-{COLUMNS[x]}"
 
 
 @tool(measures=True)

@@ -11,6 +11,7 @@ import shapely
 from affine import Affine
 from measured_sites import AFFINES, SHAPE, UTM, blobs, call, planar, site_on
 
+from swath.errors import ToolError
 from swath.raster.grid import Grid
 from swath.tools.site import Site
 
@@ -156,3 +157,16 @@ def test_places_of_nothing_are_nothing() -> None:
         ("nearest_to_corner", {"corner": "top-left"}), ("nearest_to_centre", {}), ("nth", {"n": 1}),
     ):  # fmt: skip
         assert len(call(site, tool, none, **options)) == 0
+
+
+@pytest.mark.parametrize("name", AFFINES)
+def test_the_cell_of_a_region_is_the_one_that_chooses_it(name: str) -> None:
+    site = site_on(planar(name), {"tree": blobs(seed=5)})
+    seen = set()
+    for one in call(site, "each", trees(site)):
+        cell = call(site, "cell_of", one)
+        seen.add(cell)
+        assert [len(call(site, "in_cell", one, cell=other)) for other in NINE] == [int(cell == other) for other in NINE]
+    assert seen == set(NINE)
+    with pytest.raises(ToolError, match=r"^cell_of takes one region, not \d+: use largest\(\) or each\(\) first\.$"):
+        call(site, "cell_of", trees(site))
