@@ -68,7 +68,8 @@ def make(given: argparse.Namespace, wording: str, name: str, count: int) -> None
 
 def run(given: argparse.Namespace, wording: str, way: str, count: int) -> Rows:
     """Ask the questions, or go on asking them; rows by wording and case."""
-    out = given.out / f"{wording}-{way}"
+    few = "" if count == MAPS[wording][1] else f"-{count}"
+    out = given.out / f"{wording}-{way}{few}"
     config = given.out / f"{way}.toml"
     config.write_text(f'[llm]\nway = "{way}"\nprofile = "small"\n' if way in WAYS else "", encoding="utf-8")
     planner = ["--planner", "llm", "--model", given.model] if way in WAYS else ["--planner", "offline"]
