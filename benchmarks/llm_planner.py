@@ -76,13 +76,13 @@ def run(given: argparse.Namespace, wording: str, way: str, count: int) -> Rows:
     swath("bench", "run", "labels", "--data", given.out / wording, *planner, "--segmenter", "labels", "--keep", "light",
           "--limit", count, *(["--resume"] if out.exists() else []), "--out", out, config=config)  # fmt: skip
     rows = [row for row in read_results(out).rows if row["cell"] == "plain"]
-    return {(wording, row["case"]): {**row, "calls": calls(out, row)} for row in rows}
+    return {(wording, row["case"]): {**row, **spent(out / row["run"])} for row in rows}
 
 
-def calls(out: Path, row: dict[str, Any]) -> int:
-    """How often the model was asked for a case."""
-    record = out / row["run"] / "run.json"
-    return len(json.loads(record.read_text(encoding="utf-8")).get("model_calls") or ())
+def spent(folder: Path) -> dict[str, Any]:
+    """How often the model was asked for a case, and with how many tokens."""
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    return {"calls": len(record.get("model_calls") or ()), "tokens": record.get("tokens")}
 
 
 def swath(*words: object, config: Path | None = None) -> None:

@@ -22,7 +22,7 @@ from swath.agent.llm.settings import CONFIG, Settings, settings
 from swath.agent.llm.structured import Structured
 from swath.agent.llm.ways import Task, Way
 from swath.agent.planner import Feedback, PlannerOptions, Program, Scene, Usage
-from swath.errors import CutOff, InputError, ModelError, ProgramRejected
+from swath.errors import CutOff, InputError, ProgramRejected
 from swath.prompts import render
 from swath.raster.reader import Raster
 
@@ -34,8 +34,6 @@ WAYS: Mapping[str, Callable[..., Way]] = {
 
 OTHER = {"code": "bound", "structured": "bound", "tools": "bound", "bound": "code", "bound-json": "code"}
 """The unlike way that is tried where a model repeats what does not work; small models are no better at it."""
-
-REPEATED = "The model repeats what does not work, so that it would go on doing so."
 
 LONGEST_JUDGEMENT = 200
 MOST_HINTS = 3
@@ -125,13 +123,13 @@ class LlmPlanner:
         way = self._way
         try:
             program = self._written(task)
-            if not self._knows(program.source):
-                return program
+            repeated = self._knows(program.source)
         except ProgramRejected as fault:
             if way != self._usual or not self._knows(fault.source):
                 raise
-        if way != self._usual or self._other is None:
-            raise ModelError(f"{REPEATED} {' '.join(feedback.hints if feedback else ())}".strip())
+            program, repeated = Program(fault.source, question), True
+        if not repeated or way != self._usual or self._other is None:
+            return program  # the graph ends a question whose program is repeated
         self._way = self._other
         return self._written(task)
 

@@ -98,7 +98,7 @@ def test_a_small_model_that_repeats_itself_is_stopped_and_not_asked_in_another_w
     (nothing_configured / "config.toml").write_text('[llm]\nway = "bound"\nprofile = "small"\n', encoding="utf-8")
     answer, server = asked(village, tmp_path, AS_EXPRESSION.replace('"5 m"', '"6 m"'))
     assert answer.status == "failed"
-    assert answer.reason.startswith("The model repeats what does not work")
+    assert answer.reason.startswith("The planner repeats a program that does not work.")
     assert '"6 m" is no max_distance of the question' in answer.reason
     assert ["grammar" in call.body for call in server.received] == [True, True]
 
