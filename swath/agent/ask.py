@@ -71,7 +71,8 @@ def ask(
         limits: budgets of the program.
         listen: told of every graph step and tool call as it happens.
         options: the other fields of `swath.agent.desk.Request`: labels, legend, label_class, layers, aoi, segmenter,
-            bands, thresholds, gsd_m, dsm, dtm, ndsm, dem, vertical_accuracy_m, vertical_unit, out, keep.
+            bands, thresholds, gsd_m, dsm, dtm, ndsm, dem, vertical_accuracy_m, vertical_unit, tiles_above_px,
+            out, keep.
 
     Returns:
         The answer; `status` says whether it was answered, refused or failed.

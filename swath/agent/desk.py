@@ -9,9 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from swath.agent.execution import Execution, Step
 from swath.agent.measure import Measured
 from swath.agent.planner import Judgement, Planner, Program, Scene, Turn
@@ -21,6 +18,7 @@ from swath.raster.grid import check_stated_size
 from swath.raster.height_raster import Surface
 from swath.raster.heights import Heights, open_heights
 from swath.raster.reader import Raster, open_raster
+from swath.raster.tiled import USUAL_TILES, PixelSet
 from swath.segment.aoi import Area, area_of_interest
 from swath.segment.dates import open_two_dates
 from swath.segment.no_classes import NoClasses
@@ -65,6 +63,7 @@ class Request:
         base_url: address of the server that has it.
         look: whether a vision model may be shown crops, for what cannot be measured.
         agree: whether two unlike ways to plan have to lead to the same answer.
+        tiles_above_px: images of more pixels are held in tiles.
         out: parent folder of run folders.
         keep: what the run folder holds.
     """
@@ -95,8 +94,18 @@ class Request:
     base_url: str | None = None
     look: bool = False
     agree: bool = False
+    tiles_above_px: int = USUAL_TILES.above_px
     out: Path = Path("runs")
     keep: Keep = "full"
+
+    def opened_image(self) -> Raster:
+        """The image, its header read.
+
+        Raises:
+            InputError: it cannot be opened.
+        """
+        tiles = replace(USUAL_TILES, above_px=self.tiles_above_px)
+        return open_raster(self.image, gsd_m=self.gsd_m, bands=dict(self.bands) or None, tiles=tiles)
 
     def inputs(self) -> dict[str, Any]:
         """The options that decide what is measured, JSON-ready."""
@@ -156,7 +165,7 @@ class Desk:
         if self.site is not None:
             return self.site
         request = self.request
-        self.raster = raster = open_raster(request.image, gsd_m=request.gsd_m, bands=dict(request.bands) or None)
+        self.raster = raster = request.opened_image()
         if raster.complex:
             raise Refused(
                 f"{raster.path.name} holds complex numbers, of which no class, area or count can be measured. "
@@ -214,11 +223,10 @@ def _stated(raster: Raster, gsd_m: float) -> Raster:
     return replace(raster, grid=replace(raster.grid, stated_gsd_m=gsd_m))
 
 
-def _valid(raster: Raster, backend: Backend) -> NDArray[np.bool_]:
-    valid = np.array(raster.valid(), dtype=bool)
-    known = backend.known()
+def _valid(raster: Raster, backend: Backend) -> PixelSet:
+    valid, known = raster.valid(), backend.known()
     if known is not None:
-        valid &= known
+        valid = valid & known
     if not valid.any():
         raise Refused(f"No pixel of {raster.path.name} is valid: all are nodata, masked or void.")
     return valid

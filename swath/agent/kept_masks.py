@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from swath.agent.execution import Ledger
 from swath.agent.qgis_styles import INSIDE, write_mask_style
 from swath.raster.grid import Grid
+from swath.raster.tiled import PixelSet, number_of, part_of
 from swath.raster.write import write_array, write_mask
 from swath.segment.protocol import Feature, Segmentation
 from swath.tools.clip import Clip
 from swath.tools.handles import Mask, Regions
+from swath.tools.runs import strips_of
 from swath.tools.site import Site
 from swath.trace.strict_json import json_text
 
@@ -30,7 +32,6 @@ MOST_MASKS = 100
 """Masks of handles that are kept: a loop over a thousand regions would write a thousand files."""
 
 LONGEST_SLUG = 48
-BoolImage = NDArray[np.bool_]
 
 
 def slug(name: str) -> str:
@@ -59,9 +60,9 @@ class MaskFolder:
     _kept: dict[bytes, dict[str, str]] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
 
-    def keep_mask(self, pixels: BoolImage, stem: str) -> dict[str, str]:
+    def keep_mask(self, pixels: PixelSet, stem: str) -> dict[str, str]:
         """Write a mask unless the same pixels are there already; its file and sha256 either way."""
-        key = hashlib.blake2b(np.packbits(pixels).tobytes(), digest_size=16).digest()
+        key = _digest(pixels)
         if key not in self._kept:
             path = self._path(stem, ".tif")
             write_mask(path, pixels, self.grid)
@@ -97,6 +98,15 @@ class MaskFolder:
         return {"file": f"{FOLDER}/{path.name}", "sha256": sha256_of(path)}
 
 
+def _digest(pixels: PixelSet) -> bytes:
+    """Tells sets of pixels of one image apart."""
+    digest = hashlib.blake2b(digest_size=16)
+    for rows in strips_of(pixels):
+        part = part_of(pixels, rows, slice(0, pixels.shape[1]))
+        digest.update(bytes([part]) if isinstance(part, bool) else np.packbits(part).data)
+    return digest.digest()
+
+
 def keep_masks(folder: Path, site: Site, ledger: Ledger | None) -> dict[str, Any]:
     """Write every mask of a run and every segmentation behind it.
 
@@ -117,7 +127,7 @@ def keep_masks(folder: Path, site: Site, ledger: Ledger | None) -> dict[str, Any
     for number, handle in enumerate(handles[:MOST_MASKS], start=1):
         pixels = pixels_of(handle)
         entry = into.keep_mask(pixels, f"{number:03d}-{slug(handle.name)}")
-        known = {**entry, "name": handle.name, "handles": [], "pixels": int(np.count_nonzero(pixels))}
+        known = {**entry, "name": handle.name, "handles": [], "pixels": number_of(pixels)}
         masks.setdefault(entry["file"], known)["handles"].append(number)
     return {
         "masks": list(masks.values()),
@@ -132,7 +142,7 @@ def _keep_clip(into: MaskFolder, clip: Clip) -> dict[str, Any]:
     return {"name": clip.name, "beyond": into.keep_mask(clip.beyond, "beyond"), "notes": clip.notes}
 
 
-def pixels_of(handle: Mask | Regions) -> BoolImage:
+def pixels_of(handle: Mask | Regions) -> PixelSet:
     """(rows, columns) the pixels of a mask or of all regions of a set."""
     if isinstance(handle, Mask):
         return handle.pixels
@@ -163,12 +173,13 @@ STRICT, USED, LAX = 3.0, 2.0, 1.0
 """Stand-in scores of a recorded segmentation: only which pixels pass each of the three thresholds matters."""
 
 
-def read_segmentation(kept: Mapping[str, Any], read_pixels: Any, read_lines: Any) -> Segmentation:
+def read_segmentation(kept: Mapping[str, Any], read_set: Any, read_pixels: Any, read_lines: Any) -> Segmentation:
     """A segmentation as it was kept.
 
     Args:
         kept: its entry in run.json.
-        read_pixels: from an entry with a file and its sha256 to the (rows, columns) pixels of that file.
+        read_set: from an entry with a file and its sha256 to the set of pixels in that file.
+        read_pixels: from such an entry to the (rows, columns) values of that file.
         read_lines: from such an entry to the lines of that file.
     """
     score = thresholds = None
@@ -177,7 +188,7 @@ def read_segmentation(kept: Mapping[str, Any], read_pixels: Any, read_lines: Any
         score = np.where((score == 0) & (read_pixels(kept["lax"]) > 0), np.float32(LAX), score)
         thresholds = (STRICT, USED, LAX)
     return Segmentation(
-        mask=read_pixels(kept["mask"]) > 0,
+        mask=read_set(kept["mask"]),
         score=score,
         thresholds=thresholds,
         instance_ids=None if kept["instance_ids"] is None else read_pixels(kept["instance_ids"]).astype(np.int32),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +14,17 @@ from swath.agent.execution import Reply
 from swath.agent.qgis_styles import write_mask_style
 from swath.errors import InputError
 from swath.raster.grid import Grid
-from swath.raster.write import write_classes
+from swath.raster.tiled import TiledPixels, part_of
+from swath.raster.write import Part, write_classes
 from swath.tools.handles import Mask, Regions
 from swath.trace.reading import MASK_FILE, MASK_PICTURE
 from swath.types import MaskSummary
 
 MOST_CLASSES = 255
 """One byte a pixel, 0 being none of them."""
+
+PICTURE_PX = 4096
+"""Longest side of the picture of an image in tiles."""
 
 COLOURS = (
     (255, 255, 255), (230, 159, 0), (86, 180, 233), (0, 158, 115), (240, 228, 66), (0, 114, 178), (213, 94, 0),
@@ -51,6 +56,26 @@ def class_map(masks: list[Mask | Regions]) -> NDArray[np.uint8]:
     return codes
 
 
+def _class_parts(masks: list[Mask | Regions], valid: TiledPixels) -> Iterator[Part]:
+    """The same of an image in tiles: the windows that are not all 0."""
+    pixels = [(mask if isinstance(mask, Mask) else replace(mask).mask).pixels for mask in masks]
+    for (rows, cols), _ in valid.counts():
+        codes = np.zeros((rows.stop - rows.start, cols.stop - cols.start), dtype=np.uint8)
+        for code, found in reversed(list(enumerate(pixels, start=1))):
+            codes[part_of(found, rows, cols)] = code
+        if codes.any():
+            yield rows, cols, codes
+
+
+def _thinned(parts: Iterable[Part], picture: NDArray[np.uint8], step: int) -> Iterator[Part]:
+    """Windows as they are, of which every so many rows and columns are laid into a picture on the way."""
+    for rows, cols, codes in parts:
+        first = [-(-part.start // step) for part in (rows, cols)]
+        seen = codes[first[0] * step - rows.start :: step, first[1] * step - cols.start :: step]
+        picture[first[0] : first[0] + seen.shape[0], first[1] : first[1] + seen.shape[1]] = seen
+        yield rows, cols, codes
+
+
 def summary_of(reply: Reply) -> MaskSummary | None:
     """What is said of an answer of kind mask; None for others. Its files are named once they are written."""
     return MaskSummary(tuple(mask.name for mask in masks_of(reply))) if reply.kind == "mask" else None
@@ -68,9 +93,16 @@ def write_mask_answer(folder: Path, reply: Reply, grid: Grid) -> None:
         InputError: a file cannot be written.
     """
     masks = masks_of(reply)
-    codes, names = class_map(masks), ["", *(mask.name for mask in masks)]
+    names = ["", *(mask.name for mask in masks)]
     palette = [(0, 0, 0), *(COLOURS[k % len(COLOURS)] for k in range(len(masks)))]
-    write_classes(folder / MASK_FILE, codes, grid, names, palette)
+    if isinstance(masks[0].valid, TiledPixels):
+        step = -(-max(grid.shape) // PICTURE_PX)
+        codes = np.zeros(tuple(-(-size // step) for size in grid.shape), dtype=np.uint8)
+        parts = _thinned(_class_parts(masks, masks[0].valid), codes, step)
+        write_classes(folder / MASK_FILE, parts, grid, names, palette)
+    else:
+        codes = class_map(masks)
+        write_classes(folder / MASK_FILE, codes, grid, names, palette)
     write_mask_style(folder / MASK_FILE, dict(enumerate(names[1:], start=1)), dict(enumerate(palette)))
     picture = Image.fromarray(codes, mode="P")
     picture.putpalette([part for colour in palette for part in colour])

@@ -16,6 +16,9 @@ from swath.tools.patches import Patches
 
 Geometries = NDArray[np.object_]
 
+STRIP_PX = 2**24
+"""Pixels whose objects are outlined in one go."""
+
 
 def outlines(source: Source, indices: NDArray[np.int64]) -> Geometries:
     """(n,) outlines in pixel coordinates: the source's own, or those of the objects' pixels."""
@@ -34,20 +37,31 @@ def _pixel_outlines(source: LabelImage, indices: NDArray[np.int64]) -> Geometrie
     if len(indices) == 0:
         return np.zeros(0, dtype=object)
     wanted = source.runs.of(indices)
-    (x0, y0), (x1, y1) = wanted.boxes[:, :2].min(axis=0), wanted.boxes[:, 2:].max(axis=0)
-    window = wanted.labels(slice(y0, y1), slice(x0, x1))
+    (x0, y0), (x1, y1) = wanted.boxes[:, :2].min(axis=0).tolist(), wanted.boxes[:, 2:].max(axis=0).tolist()
+    step = max(STRIP_PX // (x1 - x0), 1)
     rings: list[Any] = []
     polygon_of_ring: list[int] = []
     region_of_polygon: list[int] = []
-    for geometry, value in shapes(window, mask=window > 0, connectivity=4, transform=Affine.translation(x0, y0)):
-        rings += geometry["coordinates"]  # the shell, then its holes
-        polygon_of_ring += [len(region_of_polygon)] * len(geometry["coordinates"])
-        region_of_polygon.append(int(value) - 1)
+    for top in range(y0, y1, step):
+        window = wanted.labels(slice(top, min(top + step, y1)), slice(x0, x1))
+        for geometry, value in shapes(window, mask=window > 0, connectivity=4, transform=Affine.translation(x0, top)):
+            rings += geometry["coordinates"]  # the shell, then its holes
+            polygon_of_ring += [len(region_of_polygon)] * len(geometry["coordinates"])
+            region_of_polygon.append(int(value) - 1)
     corners = np.repeat(np.arange(len(rings)), [len(ring) for ring in rings])
     closed = shapely.linearrings(np.concatenate([np.asarray(ring) for ring in rings]), indices=corners)
     polygons = shapely.polygons(closed, indices=polygon_of_ring)
     order = np.argsort(region_of_polygon, kind="stable")
-    return np.asarray(shapely.multipolygons(polygons[order], indices=np.array(region_of_polygon)[order]), dtype=object)
+    whole = np.asarray(shapely.multipolygons(polygons[order], indices=np.array(region_of_polygon)[order]), dtype=object)
+    seams = (wanted.boxes[:, 1] - y0) // step != (wanted.boxes[:, 3] - 1 - y0) // step
+    whole[seams] = [_stitched(pieces) for pieces in whole[seams]]
+    return whole
+
+
+def _stitched(pieces: Any) -> Any:
+    """One multipolygon of pieces that seams between strips of rows have cut."""
+    joined = shapely.simplify(shapely.union_all(shapely.get_parts(pieces)), 0.0)
+    return shapely.multipolygons(shapely.get_parts(joined))
 
 
 def in_crs(shapes: Geometries, grid: Grid) -> Geometries:

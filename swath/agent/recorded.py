@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from swath.agent.kept_masks import read_segmentation, sha256_of
 from swath.errors import InputError, Refused
-from swath.raster.reader import open_raster
-from swath.segment.protocol import BoolImage, Segmentation
+from swath.raster.reader import Raster, masked_windows, open_raster
+from swath.raster.tiled import USUAL_TILES, PixelSet, Tiles, tiled
+from swath.segment.protocol import Segmentation
 from swath.tools.clip import Clip
 from swath.trace.reading import Run
 
@@ -19,15 +20,16 @@ from swath.trace.reading import Run
 class RecordedBackend:
     """The segmentations of a run that was kept in full; every file is checked before it is used."""
 
-    def __init__(self, run: Run, shape: tuple[int, int]) -> None:
+    def __init__(self, run: Run, shape: tuple[int, int], tiles: Tiles = USUAL_TILES) -> None:
         """Look the run up; files are read when their class is asked for.
 
         Args:
             run: a run that has kept its masks.
             shape: (rows, columns) of its image.
+            tiles: when and how its pixels are held in tiles.
         """
         self._run = run
-        self._shape = shape
+        self._shape, self._tiles = shape, tiles
         self._kept: Mapping[str, Any] = run.record["segmentations"]
         self.name = str(run.answer.get("segmenter") or "recorded")
 
@@ -35,13 +37,13 @@ class RecordedBackend:
         """The classes that the segmenter knew then."""
         return tuple(self._run.record["classes"] or ())
 
-    def known(self) -> BoolImage:
+    def known(self) -> PixelSet:
         """(rows, columns) bool: the pixels that counted then, area of interest included.
 
         Raises:
             InputError: the file is missing or has changed.
         """
-        return self._pixels(self._run.record["valid"]) > 0
+        return self._set(self._run.record["valid"])
 
     def clip(self) -> Clip | None:
         """The area of interest of the run, None where it had none.
@@ -52,7 +54,7 @@ class RecordedBackend:
         kept = self._run.record.get("clip")
         if kept is None:
             return None
-        return Clip(str(kept["name"]), self._pixels(kept["beyond"]) > 0, tuple(kept["notes"]))
+        return Clip(str(kept["name"]), self._set(kept["beyond"]), tuple(kept["notes"]))
 
     def segment(self, class_name: str) -> Segmentation:
         """The segmentation of a class as it was.
@@ -67,7 +69,7 @@ class RecordedBackend:
                 f'"{class_name}" was not looked at in run {self._run.id}, which kept {kept}. '
                 "Next: replay it with --resegment."
             )
-        return read_segmentation(self._kept[class_name], self._pixels, self._lines)
+        return read_segmentation(self._kept[class_name], self._set, self._pixels, self._lines)
 
     def vocabulary(self) -> RecordedBackend | None:
         """Who found free phrases: this, where the run kept what was found for one; never a model."""
@@ -81,14 +83,23 @@ class RecordedBackend:
         """What the segmenter said of itself then."""
         return dict(self._run.record["segmenter"])
 
+    def _set(self, entry: Mapping[str, str]) -> PixelSet:
+        if not self._tiles.hold(self._shape):
+            return np.asarray(self._pixels(entry) > 0)
+        windows = masked_windows(self._opened(entry), 1)
+        return tiled(self._shape, self._tiles, lambda rows, cols: np.asarray(windows(rows, cols).data[0] > 0))
+
     def _pixels(self, entry: Mapping[str, str]) -> NDArray[Any]:
-        raster = open_raster(checked(self._run, entry))
+        return np.ascontiguousarray(self._opened(entry).read(1).data.data[0])
+
+    def _opened(self, entry: Mapping[str, str]) -> Raster:
+        raster = open_raster(checked(self._run, entry), tiles=self._tiles)
         if raster.shape != self._shape:
             raise InputError(
                 f"{entry['file']} of run {self._run.id} has {raster.shape} rows and columns, its image {self._shape}. "
                 "Next: replay it with --resegment."
             )
-        return np.ascontiguousarray(raster.read(1).data.data[0])
+        return raster
 
     def _lines(self, entry: Mapping[str, str]) -> list[str]:
         text = checked(self._run, entry).read_text(encoding="utf-8")

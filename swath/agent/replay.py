@@ -21,7 +21,6 @@ from swath.agent.recorded import RecordedBackend
 from swath.agent.runs import step_lines
 from swath.agent.verify import verify
 from swath.errors import InputError, PlanError, Refused, VerificationFailed
-from swath.raster.reader import open_raster
 from swath.tools.handles import Mask, Regions
 from swath.tools.site import Site
 from swath.trace.reading import Run
@@ -164,7 +163,7 @@ def _open(desk: Desk, run: Run, *, resegment: bool) -> None:
         desk.open()
     else:
         request = desk.request
-        raster = open_raster(request.image, gsd_m=request.gsd_m, bands=dict(request.bands) or None)
+        raster = request.opened_image()
         backend = RecordedBackend(run, raster.shape)
         desk.raster, desk.backend = raster, backend
         heights = heights_of(request, raster)

@@ -303,11 +303,12 @@ def _aoi(path: str | None) -> dict[str, Any] | None:
 def _image(record: RunRecord) -> dict[str, Any]:
     raster = record.raster
     if raster is None:
-        return {"path": record.answer.image, "resolved": None, "sha256": None, "grid": None}
+        return {"path": record.answer.image, "resolved": None, "sha256": None, "held": None, "grid": None}
     return {
         "path": str(raster.path),
         "resolved": os.fspath(raster.path.resolve()),
         "sha256": raster.sha256,
+        "held": "tiles" if raster.in_tiles else "array",
         "grid": described_grid(raster.grid),
     }
 

@@ -17,9 +17,10 @@ import shapely
 from numpy.typing import NDArray
 
 from swath.agent.execution import surface
+from swath.raster.tiled import PixelSet
 from swath.raster.window import window_of
 from swath.segment.aoi import Area
-from swath.segment.protocol import Backend, BoolImage, Feature, Segmentation
+from swath.segment.protocol import Backend, Feature, Segmentation
 from swath.tools.site import Site
 
 MEASURE_ALIKE = frozenset({
@@ -51,7 +52,7 @@ class Remembered:
         """Those of the source."""
         return self._backend.classes()
 
-    def known(self) -> BoolImage | None:
+    def known(self) -> PixelSet | None:
         """As the source says."""
         return self._backend.known()
 
@@ -104,7 +105,7 @@ class PartOf:
         """Those of the source."""
         return self._backend.classes()
 
-    def known(self) -> BoolImage | None:
+    def known(self) -> PixelSet | None:
         """As the source says, in the window."""
         known = self._backend.known()
         return None if known is None else known[self._window]

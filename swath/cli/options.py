@@ -93,6 +93,13 @@ PLACE_OPTIONS = (
     click.option("--after", type=FILE, help="Labels or image of a later date, with --before."),
     click.option("--aoi", type=FILE, help="Vector file; only what lies inside is measured."),
     *HEIGHT_OPTIONS,
+    click.option(
+        "--tiles-above",
+        "tiles_above_px",
+        type=click.IntRange(0),
+        metavar="PIXELS",
+        help="Hold larger images in tiles: less memory, the same answers (33554432 unless given).",
+    ),
     click.option("--out", type=FILE, default=Path("runs"), show_default=True, help="Parent of the run folders."),
 )
 

@@ -17,6 +17,7 @@ from swath.raster.placing import Placement, locator, place
 from swath.raster.reader import Raster, open_raster
 from swath.raster.resampling import Field, averaged, bilinear, cells_per_pixel
 from swath.raster.source import opened
+from swath.raster.tiled import USUAL_TILES, Tiles, refuse_whole
 from swath.raster.vertical import Vertical, flat, read_vertical
 
 Surface = Literal["dsm", "dtm", "ndsm", "dem"]
@@ -58,6 +59,7 @@ class HeightRaster:
         vertical: its vertical unit and datum.
         image: the image's grid.
         placement: its part under the image.
+        tiles: when the image is held in tiles, which heights cannot be yet.
     """
 
     surface: Surface
@@ -65,6 +67,7 @@ class HeightRaster:
     vertical: Vertical
     image: Grid = field(repr=False)
     placement: Placement
+    tiles: Tiles = field(default=USUAL_TILES, repr=False)
 
     @property
     def name(self) -> str:
@@ -77,8 +80,10 @@ class HeightRaster:
 
         Raises:
             InputError: they cannot be read.
-            Refused: none of them holds a height.
+            Refused: none of them holds a height, or the image is held in tiles.
         """
+        if self.tiles.hold(self.image.shape):
+            refuse_whole(self.image.shape)
         rows, cols = self.placement.rows, self.placement.cols
         pixels = self.raster.read(self.raster.data_bands[0].index, rows=rows, cols=cols)
         stored = np.asarray(pixels.data.data[0])
@@ -194,7 +199,7 @@ def open_height_raster(surface: Surface, path: Path, image: Raster, unit: str | 
         InputError: it cannot be opened, holds no single band of real numbers, lies elsewhere, or states a unit that is
             none of height or not the one that was said.
     """
-    raster = open_raster(path)
+    raster = open_raster(path, tiles=image.tiles)
     bands = raster.data_bands
     if len(bands) != 1 or raster.complex:
         what = "complex numbers" if raster.complex else f"{len(bands)} bands"
@@ -206,4 +211,4 @@ def open_height_raster(surface: Surface, path: Path, image: Raster, unit: str | 
         vertical = read_vertical(dataset, raster.grid.crs, raster.path.name, unit)
     own, grid = (replace(item.grid, crs=flat(item.grid.crs)) for item in (raster, image))
     placement = place(own, grid, raster.path.name, image.path.name, "heights")
-    return HeightRaster(surface, raster, vertical, image.grid, placement)
+    return HeightRaster(surface, raster, vertical, image.grid, placement, image.tiles)

@@ -113,12 +113,13 @@ def locator(other: Grid, image: Grid, other_name: str, what: str = "labels") -> 
     return through_crs
 
 
-def positions(locate: Locator, rows: slice, image: Grid) -> tuple[FloatArray, FloatArray]:
-    """Column and row in the other raster of the pixel centres of some rows of the image, NaN where there is no place.
+def positions(locate: Locator, rows: slice, image: Grid, cols: slice | None = None) -> tuple[FloatArray, FloatArray]:
+    """Column and row in the other raster of the pixel centres of a part of the image, NaN where there is no place.
 
     Interpolated by a cubic spline where that is right to `SPLINE_PX`, 20 times faster than PROJ for each pixel.
     """
-    row_centres, col_centres = np.arange(rows.start, rows.stop) + 0.5, np.arange(image.shape[1]) + 0.5
+    cols = cols or slice(0, image.shape[1])
+    row_centres, col_centres = (np.arange(part.start, part.stop) + 0.5 for part in (rows, cols))
     if min(len(row_centres), len(col_centres)) > LATTICE:
         knots = [np.linspace(centres[0], centres[-1], LATTICE) for centres in (row_centres, col_centres)]
         between = [(ticks[1:] + ticks[:-1]) / 2 for ticks in knots]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from affine import Affine
-from rasterio.enums import Resampling
+from rasterio.enums import MaskFlags, Resampling
 from rasterio.windows import Window
 
 from swath.errors import Refused
@@ -20,8 +20,9 @@ from swath.raster.georef import read_grid
 from swath.raster.grid import SMALLEST_USUAL_M, Grid, check_stated_size
 from swath.raster.header import read_bands, refuse_no_bands, unused_mask_file
 from swath.raster.palette import Colour, read_categories, read_palette
-from swath.raster.source import file_of, opened
-from swath.raster.valid import BoolImage, Rules, known_in_bands, rules_of, valid_pixels
+from swath.raster.source import WindowReader, file_of, opened
+from swath.raster.tiled import USUAL_TILES, PixelSet, Tiles, everywhere, refuse_whole, tiled
+from swath.raster.valid import Rules, all_valid, is_real, known_in_bands, measurable, rules_of, valid_pixels
 
 __all__ = ["Band", "Pixels", "Raster", "open_raster"]
 
@@ -62,6 +63,7 @@ class Raster:
         bands: in file order.
         warnings: what a careful reader should know.
         name: what GDAL opens: the path, or the name of a subdataset.
+        tiles: when and how its pixels are held in tiles.
     """
 
     path: Path
@@ -70,6 +72,7 @@ class Raster:
     bands: tuple[Band, ...]
     warnings: tuple[str, ...]
     name: str = field(repr=False)
+    tiles: Tiles = field(default=USUAL_TILES, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -98,15 +101,29 @@ class Raster:
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    @cached_property
-    def _valid(self) -> BoolImage:
-        with opened(self.name) as dataset:
-            valid = valid_pixels(dataset, self.rules)
-        valid.flags.writeable = False
-        return valid
+    @property
+    def in_tiles(self) -> bool:
+        """Whether sets of its pixels are held in tiles, since arrays of them would be too large."""
+        return self.tiles.hold(self.shape)
 
-    def valid(self) -> BoolImage:
-        """(rows, columns) bool, read-only: the pixels that count.
+    @cached_property
+    def _valid(self) -> PixelSet:
+        with opened(self.name) as dataset:
+            if not self.in_tiles:
+                valid = valid_pixels(dataset, self.rules)
+                valid.flags.writeable = False
+                return valid
+            if all_valid(dataset, self.rules):
+                return everywhere(self.shape, self.tiles)
+        rules, windows = self.rules, WindowReader(self.name)
+        return tiled(
+            self.shape,
+            self.tiles,
+            lambda rows, cols: windows.at(rows, cols, lambda dataset, window: measurable(dataset, rules, window)),
+        )
+
+    def valid(self) -> PixelSet:
+        """(rows, columns) bool, read-only: the pixels that count; in tiles where the image is held so.
 
         Some data band is declared valid (nodata, mask band) and holds a number, alpha is not 0.
 
@@ -125,10 +142,13 @@ class Raster:
 
         Raises:
             InputError: the pixels cannot be read.
+            WholeImageNeeded: the window has more pixels than an array may have.
             ValueError: the window is empty, or there is no such band.
         """
         bands = self._chosen(indexes)
         rows, cols = (_bounded(part, size) for part, size in zip((rows, cols), self.shape, strict=True))
+        if self.tiles.hold((rows.stop - rows.start, cols.stop - cols.start)):
+            refuse_whole(self.shape)
         window = Window.from_slices(rows, cols)
         with opened(self.name) as dataset:
             values = dataset.read([band.index for band in bands], window=window)
@@ -204,7 +224,33 @@ class Raster:
         return self._categories
 
 
-def open_raster(path: Path | str, *, gsd_m: float | None = None, bands: Mapping[str, int] | None = None) -> Raster:
+def masked_windows(raster: Raster, *indexes: int) -> Callable[[slice, slice], np.ma.MaskedArray[Any, Any]]:
+    """A function that reads windows of some bands as `Raster.read` does, for several threads and with files kept open.
+
+    Args:
+        raster: what to read.
+        indexes: 1-based band numbers.
+    """
+    bands, rules, windows = raster._chosen(indexes), raster.rules, WindowReader(raster.name)
+
+    def read(dataset: Any, window: Window) -> np.ma.MaskedArray[Any, Any]:
+        values = dataset.read([band.index for band in bands], window=window)
+        flags = dataset.mask_flag_enums
+        silent = all(flags[band.index - 1] == [MaskFlags.all_valid] and not is_real(band) for band in bands)
+        if silent and not rules.by_nodata:
+            return np.ma.MaskedArray(values)
+        return np.ma.MaskedArray(values, mask=~known_in_bands(dataset, bands, rules, values, window))
+
+    return lambda rows, cols: windows.at(rows, cols, read)
+
+
+def open_raster(
+    path: Path | str,
+    *,
+    gsd_m: float | None = None,
+    bands: Mapping[str, int] | None = None,
+    tiles: Tiles | None = None,
+) -> Raster:
     """Read the header of a raster.
 
     Args:
@@ -212,6 +258,7 @@ def open_raster(path: Path | str, *, gsd_m: float | None = None, bands: Mapping[
             ("NETCDF:file.nc:variable").
         gsd_m: ground size of a pixel that a person typed; it wins over the file's.
         bands: role to 1-based band number, as a person stated them.
+        tiles: when and how its pixels are held in tiles; None for the usual.
 
     Raises:
         InputError: the file cannot be opened, holds no bands, or an argument does not fit it.
@@ -231,7 +278,8 @@ def open_raster(path: Path | str, *, gsd_m: float | None = None, bands: Mapping[
         notes += (f"The file holds {others} rasters; this is the first.",)
     if grid.stated_clash:
         notes += (grid.stated_clash,)
-    return Raster(file, driver, grid, found, (*notes, *doubts, *unused, *_too_small(grid)), name)
+    warnings = (*notes, *doubts, *unused, *_too_small(grid))
+    return Raster(file, driver, grid, found, warnings, name, tiles or USUAL_TILES)
 
 
 def _too_small(grid: Grid) -> tuple[str, ...]:

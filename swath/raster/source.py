@@ -12,16 +12,17 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import rasterio
 from rasterio._err import CPLE_BaseError
 from rasterio.errors import NodataShadowWarning, NotGeoreferencedWarning, RasterioError
 from rasterio.session import DummySession
+from rasterio.windows import Window
 
 from swath.errors import InputError
 from swath.raster.xml_sources import check_sources, is_text
@@ -37,14 +38,17 @@ NETWORK_SHUT: dict[str, str] = {
 }
 """GDAL without network; any library that brings a GDAL of its own needs it told."""
 
+Read = TypeVar("Read")
+
 GDAL_OPTIONS: dict[str, Any] = {
     **NETWORK_SHUT,
     "GDAL_VRT_ENABLE_PYTHON": "NO",
     # A JPEG whose data run out decodes to grey; grey must not be measured.
     "GDAL_ERROR_ON_LIBJPEG_WARNING": "YES",
     "GDAL_NUM_THREADS": "ALL_CPUS",
-    # Bytes: rasterio hands integers on as such. Blocks of decoded pixels kept between reads.
-    "GDAL_CACHEMAX": 2**29,
+    # Bytes: rasterio hands integers on as such. Blocks of decoded pixels kept between reads; images are read in passes,
+    # which a larger cache does not help.
+    "GDAL_CACHEMAX": 2**26,
 }
 
 SUBDATASET = re.compile(r"(GTIFF_DIR|NETCDF|HDF5|SENTINEL2_\w+|GPKG|BAG|ZARR):(.+)", re.IGNORECASE)
@@ -138,6 +142,45 @@ def opened(name: str) -> Iterator[Any]:
                 raise InputError(f"{name} does not fit into memory. Next: cut out a part of it.") from None
             except (RasterioError, CPLE_BaseError) as why:
                 raise InputError(_cannot_read(name, str(dataset.driver))) from why
+
+
+class WindowReader:
+    """Windows of a raster for several threads at once: each reads by a handle of its own, which stays open."""
+
+    def __init__(self, name: str) -> None:
+        """Open nothing yet.
+
+        Args:
+            name: path of a file, or a GDAL name of a subdataset.
+        """
+        self._name = name
+        self._free: list[Any] = []
+
+    def at(self, rows: slice, cols: slice, read: Callable[[Any, Window], Read]) -> Read:
+        """What a function reads from a window.
+
+        Args:
+            rows: rows of the window.
+            cols: its columns.
+            read: from the dataset and the window to whatever is wanted.
+
+        Raises:
+            InputError: the file cannot be opened, or the window cannot be read.
+        """
+        with gdal_environment():
+            try:
+                dataset = self._free.pop()
+            except IndexError:
+                dataset = _open(self._name)
+            try:
+                return read(dataset, Window.from_slices(rows, cols))
+            except (RasterioError, CPLE_BaseError) as why:
+                raise InputError(
+                    f"Rows {rows.start} to {rows.stop - 1}, columns {cols.start} to {cols.stop - 1} of {self._name} "
+                    "cannot be read: the file is damaged or truncated there. Next: fetch it again."
+                ) from why
+            finally:
+                self._free.append(dataset)
 
 
 def _open(name: str) -> Any:

@@ -168,15 +168,21 @@ def valid_pixels(dataset: Any, rules: Rules) -> BoolImage:
         raise InputError(
             f"{dataset.name} has {rows} x {cols} pixels, too many to measure at once. Next: cut out a part of it."
         )
-    if not rules.reads_values:
-        try_pixels(dataset)
-        undeclared = all(flags == [MaskFlags.all_valid] for flags in dataset.mask_flag_enums)
-        if undeclared and rules.alpha is None and not rules.transparent:
-            return np.ones((rows, cols), dtype=bool)
+    if all_valid(dataset, rules):
+        return np.ones((rows, cols), dtype=bool)
     valid = np.empty((rows, cols), dtype=bool)
     for window in windows(dataset):
         valid[window.toslices()] = measurable(dataset, rules, window)
     return valid
+
+
+def all_valid(dataset: Any, rules: Rules) -> bool:
+    """Whether a dataset says by its header alone that every pixel counts; then it is tried whether it can be read."""
+    if rules.reads_values:
+        return False
+    try_pixels(dataset)
+    undeclared = all(flags == [MaskFlags.all_valid] for flags in dataset.mask_flag_enums)
+    return undeclared and rules.alpha is None and not rules.transparent
 
 
 def try_pixels(dataset: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 
 from swath.raster.grid import Grid
 from swath.raster.placing import STRIP_PX, TIE_PX, FloatArray, locator, positions
+
+Window = tuple[slice, slice]
 
 
 def onto_image(codes: NDArray[Any], labels: Grid, image: Grid, labels_name: str) -> NDArray[Any]:
@@ -40,6 +43,29 @@ def onto_image(codes: NDArray[Any], labels: Grid, image: Grid, labels_name: str)
         inside = (at_col >= 0) & (at_row >= 0)
         filled[rows] = np.where(inside, codes[at_row, at_col], 0)
     return filled
+
+
+def onto_window(
+    read: Callable[[slice, slice], NDArray[Any]], labels: Grid, image: Grid, labels_name: str, window: Window
+) -> NDArray[Any]:
+    """The same for a window of the image, of which only the label pixels under it are read.
+
+    Args:
+        read: from rows and columns of `labels` to the codes there.
+        labels: the grid of the codes, with a CRS.
+        image: the grid to fill, with a CRS.
+        labels_name: the label file, for sentences.
+        window: rows and columns of the image.
+    """
+    rows, cols = window
+    places = positions(locator(labels, image, labels_name), rows, image, cols)
+    at_col, at_row = (_pixel_numbers(at, size) for at, size in zip(places, labels.shape[::-1], strict=True))
+    inside = (at_col >= 0) & (at_row >= 0)
+    if not inside.any():
+        return np.zeros(inside.shape, dtype=np.uint8)
+    top, left = int(at_row[inside].min()), int(at_col[inside].min())
+    codes = read(slice(top, int(at_row[inside].max()) + 1), slice(left, int(at_col[inside].max()) + 1))
+    return np.where(inside, codes[np.where(inside, at_row - top, 0), np.where(inside, at_col - left, 0)], 0)
 
 
 def _pixel_numbers(at: FloatArray, size: int) -> NDArray[np.int32]:

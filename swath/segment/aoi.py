@@ -17,10 +17,11 @@ import pyproj
 import shapely
 from rasterio.features import rasterize
 
-from swath.errors import InputError
+from swath.errors import InputError, Refused
 from swath.raster.placing import extent
 from swath.raster.reader import Raster
 from swath.raster.source import file_of
+from swath.raster.tiled import PixelSet, by_window
 from swath.segment import vector_file
 from swath.segment.codes import listed
 from swath.segment.coverage import image_frame, share_inside
@@ -60,18 +61,28 @@ class Area:
         rows, cols = self.pixels.shape
         return slice(self.top, self.top + rows), slice(self.left, self.left + cols)
 
-    def clipped(self, valid: BoolImage) -> BoolImage:
+    def clipped(self, valid: PixelSet) -> PixelSet:
         """(rows, columns) bool: the valid pixels inside."""
-        inside = np.zeros(valid.shape, dtype=bool)
-        inside[self.window] = self.pixels & valid[self.window]
-        return inside
+        return by_window(valid, self._inside) & valid
 
-    def measured(self, valid: BoolImage) -> float:
+    def _inside(self, rows: slice, cols: slice) -> BoolImage | bool:
+        """Which pixels of a window of the image lie inside."""
+        box_rows, box_cols = self.window
+        both_rows = slice(max(rows.start, box_rows.start), min(rows.stop, box_rows.stop))
+        both_cols = slice(max(cols.start, box_cols.start), min(cols.stop, box_cols.stop))
+        if both_rows.start >= both_rows.stop or both_cols.start >= both_cols.stop:
+            return False
+        window = np.zeros((rows.stop - rows.start, cols.stop - cols.start), dtype=bool)
+        own = self.pixels[_moved(both_rows, self.top), _moved(both_cols, self.left)]
+        window[_moved(both_rows, rows.start), _moved(both_cols, cols.start)] = own
+        return window
+
+    def measured(self, valid: PixelSet) -> float:
         """Share of the area that lies in the frame and is valid there, 0 to 1; NaN where it cannot be told."""
         whole = np.count_nonzero(self.pixels)
         return self.covered * np.count_nonzero(self.pixels & valid[self.window]) / whole if whole else 0.0
 
-    def remarks(self, valid: BoolImage) -> tuple[str, ...]:
+    def remarks(self, valid: PixelSet) -> tuple[str, ...]:
         """What a careful reader should know of the area, the share that is measured included where it is not all."""
         share = self.measured(valid)
         if not share < WHOLE:
@@ -209,11 +220,20 @@ def _area(
     x0, y0, x1, y1 = shapely.total_bounds(outlines)
     left, top = int(np.clip(np.floor(x0), 0, cols - 1)), int(np.clip(np.floor(y0), 0, rows - 1))
     right, bottom = int(np.clip(np.ceil(x1), left + 1, cols)), int(np.clip(np.ceil(y1), top + 1, rows))
+    if image.tiles.hold((bottom - top, right - left)):
+        raise Refused(
+            f"{name} is too large: {bottom - top:,} x {right - left:,} pixels, of an image that is held in tiles. "
+            "Next: give a smaller area."
+        )
     local = shapely.transform(np.asarray(outlines, dtype=object), lambda xy: xy - (left, top))
     pixels = rasterize(list(local), out_shape=(bottom - top, right - left), dtype="uint8") > 0
     broken = int(np.count_nonzero(~shapely.is_valid(np.asarray(geometries, dtype=object))))
     repairs = f"{broken} invalid outlines of {name} were repaired." if broken else ""
     return Area(name, pixels, top, left, covered, tuple(filter(None, (note, repairs))))
+
+
+def _moved(part: slice, first: int) -> slice:
+    return slice(part.start - first, part.stop - first)
 
 
 def _elsewhere(what: str, geometries: Geometries | Sequence[Any], crs: pyproj.CRS | None, image: Raster) -> str:

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 import shapely
+from affine import Affine
 from numpy.typing import NDArray
 from rasterio.features import rasterize
 from shapely.geometry.base import BaseGeometry
+
+from swath.raster.tiled import TiledPixels, Tiles, tiled
 
 BoolImage = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -91,6 +94,55 @@ def burn(outlines: Sequence[BaseGeometry], shape: tuple[int, int], *, areal: boo
     for index in np.flatnonzero(found.sizes_px(len(outlines)) == 0).tolist():
         mask[held_by(outlines[index], shape)] = True
     return mask
+
+
+def burn_in_tiles(
+    outlines: Sequence[BaseGeometry], shape: tuple[int, int], tiles: Tiles, *, areal: bool
+) -> TiledPixels:
+    """The same of an image that is held in tiles: only outlines that reach into a tile are looked at for it.
+
+    Args:
+        outlines: in pixel coordinates, inside the image.
+        shape: (rows, columns) of the image.
+        tiles: how it is cut.
+        areal: whether pixel centres count, else every touched pixel.
+    """
+    geometries = np.asarray(outlines, dtype=object)
+    if not areal:
+        tree = shapely.STRtree(geometries)
+
+        def touched(rows: slice, cols: slice) -> BoolImage | bool:
+            near = tree.query(shapely.box(cols.start - 1, rows.start - 1, cols.stop + 1, rows.stop + 1))
+            if not len(near):
+                return False
+            window = (rows.stop - rows.start, cols.stop - cols.start)
+            place = Affine.translation(cols.start, rows.start)
+            return np.asarray(
+                rasterize(list(geometries[near]), window, transform=place, dtype="uint8", all_touched=True) > 0
+            )
+
+        return tiled(shape, tiles, touched)
+    found = runs(geometries, shape)
+    alone = np.flatnonzero(found.sizes_px(len(geometries)) == 0)
+    held = np.array([held_by(geometries[index], shape) for index in alone], dtype=np.int64).reshape(-1, 2)
+    row, start = np.concatenate([found.row, held[:, 0]]), np.concatenate([found.start, held[:, 1]])
+    stop = np.concatenate([found.stop, held[:, 1] + 1])
+    order = np.argsort(row, kind="stable")
+    row, start, stop = row[order], start[order], stop[order]
+
+    def filled(rows: slice, cols: slice) -> BoolImage | bool:
+        part = slice(*np.searchsorted(row, [rows.start, rows.stop]).tolist())
+        left = np.maximum(start[part], cols.start) - cols.start
+        lengths = np.minimum(stop[part], cols.stop) - cols.start - left
+        seen = lengths > 0
+        if not seen.any():
+            return False
+        window = np.zeros((rows.stop - rows.start, cols.stop - cols.start), dtype=bool)
+        first = (row[part][seen] - rows.start) * window.shape[1] + left[seen]
+        window.reshape(-1)[_counted_up(first, lengths[seen])] = True
+        return window
+
+    return tiled(shape, tiles, filled)
 
 
 def held_by(outline: BaseGeometry, shape: tuple[int, int]) -> tuple[int, int]:

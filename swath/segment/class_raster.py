@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,26 @@ import numpy as np
 from swath.errors import InputError, Refused
 from swath.raster.placing import extent, no_overlap, place
 from swath.raster.reader import Raster, open_raster
+from swath.raster.tiled import PixelSet, number_of
 from swath.segment.align import onto_image
-from swath.segment.codes import FIRST_CLASS, OUTSIDE, VOID, CodeImage, Encoder, Masked, listed, occurring, whole_numbers
+from swath.segment.code_tiles import TiledCodes, tiled_codes
+from swath.segment.codes import (
+    FIRST_CLASS,
+    LAST_CODE,
+    VOID,
+    Census,
+    CodeImage,
+    Coding,
+    Masked,
+    layer_coding,
+    legend_coding,
+    listed,
+    occurring,
+    tallied,
+    whole_numbers,
+)
 from swath.segment.legend import EXAMPLE, NamedValues, legend_of, read_legend
-from swath.segment.protocol import BoolImage, Segmentation
+from swath.segment.protocol import Segmentation
 
 STRIP_PX = 2**24
 
@@ -26,25 +42,26 @@ class ClassRaster:
 
     Attributes:
         names: class names; class i has the code FIRST_CLASS + i.
-        codes: (rows, columns) of the image.
+        codes: (rows, columns) of the image, or the same in tiles.
         source: where the classes were read from, for people.
         warnings: sentences for people.
         record: JSON-ready description.
     """
 
     names: tuple[str, ...]
-    codes: CodeImage = field(repr=False)
+    codes: CodeImage | TiledCodes = field(repr=False)
     source: str
     warnings: tuple[str, ...]
     record: Mapping[str, Any]
 
-    def known(self) -> BoolImage:
+    def known(self) -> PixelSet:
         """(rows, columns) bool: where some class is named."""
-        return self.codes >= FIRST_CLASS
+        return _between(self.codes, FIRST_CLASS, LAST_CODE)
 
     def segment(self, name: str) -> Segmentation:
         """The pixels of one of `names`."""
-        mask = self.codes == FIRST_CLASS + self.names.index(name)
+        code = FIRST_CLASS + self.names.index(name)
+        mask = _between(self.codes, code, code)
         return Segmentation(mask, method=f'"{name}" in {self.source}', warnings=self.warnings)
 
 
@@ -60,12 +77,12 @@ def read_class_raster(path: Path, legend_path: Path | None, image: Raster) -> Cl
         InputError: the raster or its legend cannot be used as given, or the labels lie elsewhere.
         Refused: the labels say nothing anywhere in the image.
     """
-    raster = open_raster(path)
+    raster = open_raster(path, tiles=image.tiles)
     named = _legend_in_force(raster, legend_path)
-    encoder = Encoder(raster, named)
-    codes, notes = _on_image(raster, image, encoder)
-    notes = (*encoder.warnings(), *notes)
-    if not (codes >= FIRST_CLASS).any():
+    coding, census = legend_coding(raster, named), Census(raster, named)
+    codes, notes = _on_image(raster, image, coding, census)
+    notes = (*census.warnings(), *notes)
+    if not _between(codes, FIRST_CLASS, LAST_CODE).any():
         raise Refused(f"The labels of {path.name} are void everywhere in the image. Next: give labels that cover it.")
     record = {
         "path": str(path),
@@ -74,7 +91,7 @@ def read_class_raster(path: Path, legend_path: Path | None, image: Raster) -> Cl
         "void": sorted(named.legend.void),
         "legend_source": named.source,
     }
-    return ClassRaster(encoder.names, codes, f"{path.name}, classes named by {Path(named.source).name}", notes, record)
+    return ClassRaster(coding.names, codes, f"{path.name}, classes named by {Path(named.source).name}", notes, record)
 
 
 def read_layer_raster(path: Path, name: str, image: Raster) -> ClassRaster:
@@ -83,17 +100,13 @@ def read_layer_raster(path: Path, name: str, image: Raster) -> ClassRaster:
     Raises:
         InputError: it has several bands, or lies elsewhere.
     """
-    raster = open_raster(path)
+    raster = open_raster(path, tiles=image.tiles)
     if len(raster.data_bands) != 1 or raster.complex:
         kind = "complex numbers" if raster.complex else f"{len(raster.data_bands)} bands"
         raise InputError(
             f"The layer {path.name} has {kind}. Next: give a raster of one band that is not zero where the class is."
         )
-
-    def encoded(bands: Masked) -> CodeImage:
-        return np.where(np.ma.filled(bands[0] != 0, False), FIRST_CLASS, VOID).astype(np.uint16)
-
-    codes, notes = _on_image(raster, image, encoded)
+    codes, notes = _on_image(raster, image, layer_coding(name), None)
     record = {"path": str(path), "sha256": raster.sha256, "class": name}
     return ClassRaster((name,), codes, f"the layer {path.name}, where it is not zero", notes, record)
 
@@ -152,20 +165,41 @@ def _strips(raster: Raster, rows: slice, cols: slice) -> Iterator[Masked]:
 
 
 def _on_image(
-    raster: Raster, image: Raster, encoded: Callable[[Masked], CodeImage]
-) -> tuple[CodeImage, tuple[str, ...]]:
+    raster: Raster, image: Raster, coding: Coding, census: Census | None
+) -> tuple[CodeImage | TiledCodes, tuple[str, ...]]:
     """Codes of a label raster on the image's grid, and warnings about how it lies there."""
     name, image_name = raster.path.name, image.path.name
     where = place(raster.grid, image.grid, name, image_name)
-    codes: CodeImage = np.concatenate([encoded(strip) for strip in _strips(raster, where.rows, where.cols)])
+    codes: CodeImage | TiledCodes
+    if image.in_tiles or raster.in_tiles:
+        codes = tiled_codes(raster, image, coding, census, where)
+    else:
+        codes = np.concatenate([_coded(strip, coding, census) for strip in _strips(raster, where.rows, where.cols)])
+        if not where.same_grid:
+            codes = onto_image(codes, raster.grid.window(where.rows, where.cols), image.grid, name)
     if where.same_grid:
         return codes, where.warnings
-    codes = onto_image(codes, raster.grid.window(where.rows, where.cols), image.grid, name)
-    inside, valid = codes != OUTSIDE, image.valid()
+    inside, valid = _between(codes, VOID, LAST_CODE), image.valid()
     if not inside.any():
         raise no_overlap(name, extent(raster.grid), image_name, extent(image.grid))
-    missing = np.count_nonzero(valid & ~inside)
+    missing = number_of(valid & ~inside)
     if not missing:
         return codes, where.warnings
-    share = 100 * missing / np.count_nonzero(valid)
+    share = 100 * missing / number_of(valid)
     return codes, (*where.warnings, f"{name} does not cover {share:.2g} % of the image's valid pixels.")
+
+
+def _coded(bands: Masked, coding: Coding, census: Census | None) -> CodeImage:
+    values = coding.values(bands)
+    if census is not None:
+        census.add(*tallied(values))
+    return coding.codes(values)
+
+
+def _between(codes: CodeImage | TiledCodes, first: int, last: int) -> PixelSet:
+    """Where codes lie between two, both included."""
+    if isinstance(codes, TiledCodes):
+        return codes.between(first, last)
+    return (
+        codes == first if first == last else codes >= first if last == LAST_CODE else (codes >= first) & (codes <= last)
+    )

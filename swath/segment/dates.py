@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,10 @@ import numpy as np
 from swath.errors import InputError, Refused
 from swath.raster.placing import place
 from swath.raster.reader import Raster, open_raster
+from swath.raster.tiled import PixelSet
 from swath.segment.align import onto_image
 from swath.segment.labels import LabelsBackend
-from swath.segment.protocol import Backend, BoolImage, Segmentation, SegmentOptions
+from swath.segment.protocol import Backend, Segmentation, SegmentOptions
 from swath.segment.registry import open_backend
 from swath.segment.vector_file import is_vector, sha256_of
 
@@ -35,10 +38,10 @@ class TwoDates:
         """Every class of each date, such as "water before"; only what both dates know can be compared."""
         return tuple(f"{name} {date}" for date in DATES for name in self.sources[date].classes())
 
-    def known(self) -> BoolImage | None:
+    def known(self) -> PixelSet | None:
         """(rows, columns) bool: where both dates say something."""
         known = [found for found in (self.sources[date].known() for date in DATES) if found is not None]
-        return np.logical_and.reduce(known) if known else None
+        return reduce(and_, known) if known else None
 
     def segment(self, class_name: str) -> Segmentation:
         """The pixels of a class at a date.
@@ -72,7 +75,7 @@ class _OnImage:
     def classes(self) -> tuple[str, ...]:
         return self.source.classes()
 
-    def known(self) -> BoolImage | None:
+    def known(self) -> PixelSet | None:
         own = self.source.known()
         valid = self.own.valid() if own is None else self.own.valid() & own
         return self._moved(valid)
@@ -83,14 +86,14 @@ class _OnImage:
         if found.score is None or found.thresholds is None:
             return replace(found, mask=mask, score=None, thresholds=None, instance_ids=None, features=None)
         strict, used, lax = (self._moved(found.score >= threshold) for threshold in found.thresholds)
-        nested = strict.astype(np.float32) + used + lax
+        nested = np.asarray(strict).astype(np.float32) + used + lax
         return replace(found, mask=used, score=nested, thresholds=(3.0, 2.0, 1.0), instance_ids=None, features=None)
 
-    def _moved(self, pixels: BoolImage) -> BoolImage:
+    def _moved(self, pixels: PixelSet) -> PixelSet:
         placement = place(self.own.grid, self.image.grid, self.own.path.name, self.image.path.name)
         if placement.same_grid:
             return pixels
-        moved = onto_image(pixels.astype(np.uint8), self.own.grid, self.image.grid, self.own.path.name)
+        moved = onto_image(np.asarray(pixels).astype(np.uint8), self.own.grid, self.image.grid, self.own.path.name)
         return np.asarray(moved == 1)
 
     def describe(self) -> dict[str, Any]:
@@ -124,7 +127,7 @@ def open_two_dates(
 def _source(path: Path, name: str, raster: Raster, options: SegmentOptions) -> Backend:
     if is_vector(path) or options.legend is not None:
         return LabelsBackend(raster, replace(options, labels=path))
-    own = open_raster(path)
+    own = open_raster(path, tiles=raster.tiles)
     if len(own.data_bands) == 1:
         return LabelsBackend(raster, replace(options, labels=path))
     roles = {band.role: band.index for band in raster.bands if band.role}

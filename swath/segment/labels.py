@@ -7,10 +7,11 @@ from typing import Any
 
 from swath.errors import InputError, Refused
 from swath.raster.reader import Raster
+from swath.raster.tiled import PixelSet
 from swath.segment.annotated.reading import annotated_classes, reader_of
 from swath.segment.class_raster import ClassRaster, read_class_raster, read_layer_raster
 from swath.segment.legend import clean_name
-from swath.segment.protocol import BoolImage, Segmentation, SegmentOptions, unknown_class
+from swath.segment.protocol import Segmentation, SegmentOptions, unknown_class
 from swath.segment.vector import VectorClasses, read_vector
 from swath.segment.vector_file import is_vector
 from swath.segment.vocabulary import spellings
@@ -52,7 +53,7 @@ class LabelsBackend:
         """Names of the labels' legend, then of the layers."""
         return tuple(self._source_of)
 
-    def known(self) -> BoolImage | None:
+    def known(self) -> PixelSet | None:
         """(rows, columns) bool: where the labels name a class; None where there are only features or layers."""
         return None if self._labels is None else self._labels.known()
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from swath.errors import UnknownClass
+from swath.raster.tiled import PixelSet
 from swath.segment.codes import listed
 
 BoolImage = NDArray[np.bool_]
@@ -38,7 +39,7 @@ class Segmentation:
     """The pixels of one class, on the raster's own grid.
 
     Attributes:
-        mask: (rows, columns) bool.
+        mask: (rows, columns) bool; in tiles where the raster is held so.
         score: (rows, columns) float32, larger is surer, NaN where the source says nothing; None where it gives none.
         thresholds: (strict, used, lax) thresholds on `score`: `mask` is `score >= used`; the other two bound how far
             the threshold could be argued, and the answer's interval spans them. None where there is nothing to argue:
@@ -50,7 +51,7 @@ class Segmentation:
         warnings: sentences for people.
     """
 
-    mask: BoolImage
+    mask: PixelSet
     score: NDArray[np.float32] | None = None
     thresholds: tuple[float, float, float] | None = None
     instance_ids: NDArray[np.int32] | None = None
@@ -98,7 +99,7 @@ class Backend(Protocol):
     def classes(self) -> tuple[str, ...]:
         """Canonical names of the classes that `segment` knows on this raster, whether or not they occur."""
 
-    def known(self) -> BoolImage | None:
+    def known(self) -> PixelSet | None:
         """(rows, columns) bool: where the source says anything at all; None where it covers every valid pixel."""
 
     def segment(self, class_name: str) -> Segmentation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 import pyproj
 import shapely
+from shapely.geometry.base import BaseGeometry
 
 from swath.errors import InputError
 from swath.raster.placing import extent, no_overlap
 from swath.raster.reader import Raster
 from swath.raster.source import file_of
+from swath.raster.tiled import PixelSet
 from swath.segment import vector_file
-from swath.segment.burn import burn
+from swath.segment.burn import burn, burn_in_tiles
 from swath.segment.codes import listed
 from swath.segment.legend import NamedValues, clean_name, is_void, read_legend
 from swath.segment.outlines import in_pixels, near_image
-from swath.segment.protocol import BoolImage, Feature, Segmentation
+from swath.segment.protocol import Feature, Segmentation
 from swath.segment.vector_file import VectorFile
 
 CLASS_COLUMNS = (
@@ -39,7 +41,7 @@ class VectorClasses:
 
     Attributes:
         names: class names, whether or not they occur in the image.
-        shape: (rows, columns) of the image.
+        image: what they lie on.
         features: class name to its features in the image.
         void: outlines of what the file itself calls void.
         source: where the classes were read from, for people.
@@ -48,18 +50,23 @@ class VectorClasses:
     """
 
     names: tuple[str, ...]
-    shape: tuple[int, int]
+    image: Raster = field(repr=False)
     features: Mapping[str, tuple[Feature, ...]] = field(repr=False)
     void: tuple[Feature, ...] = field(repr=False)
     source: str
     warnings: tuple[str, ...]
     record: Mapping[str, Any]
 
-    def known(self) -> BoolImage | None:
+    def known(self) -> PixelSet | None:
         """Where the file says anything: everywhere (what is not drawn is not the class) but in what it calls void."""
         if not self.void:
             return None
-        return ~burn([feature.outline for feature in self.void], self.shape, areal=True)
+        return ~self._burned([feature.outline for feature in self.void], areal=True)
+
+    def _burned(self, outlines: Sequence[BaseGeometry], *, areal: bool) -> PixelSet:
+        if self.image.in_tiles:
+            return burn_in_tiles(outlines, self.image.shape, self.image.tiles, areal=areal)
+        return burn(outlines, self.image.shape, areal=areal)
 
     def segment(self, name: str) -> Segmentation:
         """The features of one of `names`."""
@@ -69,7 +76,7 @@ class VectorClasses:
         notes = self.warnings
         if 0 < flat < len(features):
             notes = (*notes, f"{flat} of the {len(features)} features of {name} are lines or points: it has no area.")
-        mask = burn(outlines, self.shape, areal=not flat)
+        mask = self._burned(outlines, areal=not flat)
         method = f'"{name}" in {self.source}'
         return Segmentation(mask, features=features, areal=not flat, method=method, warnings=notes)
 
@@ -119,7 +126,7 @@ def read_vector(path: Path, image: Raster, *, single: str | None = None, legend:
     how = f'classes by column "{column}"' if column else "one class"
     return VectorClasses(
         tuple(name for name in all_names if not is_void(name)),
-        image.shape,
+        image,
         {name: tuple(drawn) for name, drawn in features.items()},
         tuple(void),
         f"{path.name}, {how}",

@@ -129,7 +129,7 @@ def pixels_of_colour(site: Site, of: Mask | Regions, *, colour: Colour) -> Mask:
         Refused: the image has no true colour.
     """
     mask = site.mask_of(of)
-    return mask.derived(_named(site, mask.pixels) == TERMS.index(colour), f"{colour} {mask.name}")
+    return mask.derived(_named(site, np.asarray(mask.pixels)) == TERMS.index(colour), f"{colour} {mask.name}")
 
 
 @tool(measures=True)
@@ -144,7 +144,7 @@ def _counts(site: Site, of: Mask | Regions) -> IntArray:
     Raises:
         Refused: the image has no true colour, or no pixel of it has a colour.
     """
-    pixels = site.mask_of(of).pixels
+    pixels = np.asarray(site.mask_of(of).pixels)
     counts = np.bincount(_named(site, pixels)[pixels], minlength=UNNAMED + 1)[: len(TERMS)]
     if not counts.any():
         raise Refused(f"There is no {of.name} in the image, so that it has no colour.")
@@ -153,13 +153,13 @@ def _counts(site: Site, of: Mask | Regions) -> IntArray:
 
 def _dominant(site: Site, regions: Regions) -> IntArray:
     """(n,) index of the term that most pixels of each region have."""
-    named = _named(site, site.mask_of(regions).pixels)
+    named = _named(site, np.asarray(site.mask_of(regions).pixels))
     return regions.measured(lambda runs: _most_frequent(named, runs))
 
 
 def colours_of_objects(raster: Raster, runs: Runs) -> list[Colour | None]:
-    """(n,) colour that most pixels of each object have; None where none is known, or the image has no true colour."""
-    if _why_no_colour(raster) is not None:
+    """(n,) colour that most pixels of each object have; None where none is known, as in an image in tiles."""
+    if _why_no_colour(raster) is not None or raster.in_tiles:
         return [None] * runs.count
     found = _most_frequent(_terms(raster, runs.pixels()), runs).tolist()
     return [None if index == UNNAMED else TERMS[index] for index in found]

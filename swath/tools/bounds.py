@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swath.tools.distances import SLACK
+from swath.tools.discs import SLACK
 
 MORE_LESS = ("more", "less")
 """How heights, elevations and slopes are compared in words."""

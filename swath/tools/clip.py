@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from swath.raster.tiled import PixelSet
+from swath.tools.kernels import grown
 from swath.tools.patches import Patches
 
 if TYPE_CHECKING:
     from swath.tools.handles import Mask, Regions
     from swath.tools.site import Site
 
-BoolImage = NDArray[np.bool_]
 SHOWN_IDS = 5
 
 
@@ -29,7 +30,7 @@ class Clip:
     """
 
     name: str
-    beyond: BoolImage = field(repr=False)
+    beyond: PixelSet = field(repr=False)
     notes: tuple[str, ...] = ()
 
 
@@ -48,7 +49,7 @@ def warn_of_the_cut(site: Site, mask: Mask, regions: Regions) -> None:
     if clip is None or not len(regions):
         return
     plain = mask.classes == {mask.name}
-    cut = _cut(site, clip.beyond, mask, regions) if plain else regions.touches(_grown(clip.beyond))
+    cut = _cut(site, clip.beyond, mask, regions) if plain else regions.touches(grown(clip.beyond))
     count = int(np.count_nonzero(cut))
     if not count:
         return
@@ -60,7 +61,7 @@ def warn_of_the_cut(site: Site, mask: Mask, regions: Regions) -> None:
     )
 
 
-def _cut(site: Site, beyond: BoolImage, mask: Mask, regions: Regions) -> NDArray[np.bool_]:
+def _cut(site: Site, beyond: PixelSet, mask: Mask, regions: Regions) -> NDArray[np.bool_]:
     """(n,) bool: the objects of a class with pixels on both sides of the border."""
     source = regions.sources[0]
     if isinstance(source, Patches):
@@ -69,18 +70,7 @@ def _cut(site: Site, beyond: BoolImage, mask: Mask, regions: Regions) -> NDArray
     outside = found.mask & beyond
     if found.instance_ids is not None:
         return regions.touches(np.isin(found.instance_ids, np.unique(found.instance_ids[outside])) & mask.pixels)
-    return regions.touches(_grown(outside))
-
-
-def _grown(pixels: BoolImage) -> BoolImage:
-    """With their neighbours on all eight sides: what touches these goes on in them."""
-    tall = pixels.copy()
-    tall[1:] |= pixels[:-1]
-    tall[:-1] |= pixels[1:]
-    grown = tall.copy()
-    grown[:, 1:] |= tall[:, :-1]
-    grown[:, :-1] |= tall[:, 1:]
-    return grown
+    return regions.touches(grown(outside))
 
 
 def _ids(regions: Regions, cut: NDArray[np.int64]) -> str:

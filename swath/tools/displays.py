@@ -8,8 +8,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
+
+from swath.raster.tiled import PixelSet
 
 if TYPE_CHECKING:
     from swath.tools.handles import Mask, Regions
@@ -45,7 +46,7 @@ def regions_html(regions: Regions) -> str:
     return f"{picture}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
 
-def _picture(pixels: NDArray[np.bool_], valid: NDArray[np.bool_]) -> str:
+def _picture(pixels: PixelSet, valid: PixelSet) -> str:
     """An image element; a pixel of a reduced picture is of the set if the pixel of the image at its place is."""
     step = max(1, -(-max(pixels.shape) // LONGEST_SIDE_PX))
     inside, counts = pixels[::step, ::step], valid[::step, ::step]

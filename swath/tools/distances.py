@@ -1,33 +1,33 @@
 """Ground distances to a set of pixels, centre to centre.
 
-Grids whose pixels are equal rectangles get a distance transform; all others a tree of the target's edge pixels that is
-asked only where it decides something. See design/measure.md.
+Grids whose pixels are equal rectangles get a distance transform, or discs around the target where the image is held in
+tiles; all others a tree of the target's edge pixels that is asked only where it decides something. See
+design/measure.md and design/scale.md.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from swath.errors import Refused
 from swath.raster.geodesy import NOWHERE_M, ellipsoid, horizontal
 from swath.raster.ground import Ground
-from swath.tools.labelling import mask_runs
+from swath.raster.parallel import mapped
+from swath.raster.tiled import PixelSet, TiledPixels, by_window, part_of, window_of_set
+from swath.tools.discs import EXACT_PX, SLACK, Disc, disc, drawn_out, is_square
+from swath.tools.kernels import inside, pixel_ground, widened
+from swath.tools.labelling import mask_runs, value_runs
 from swath.tools.runs import Places, Runs, row_blocks
 
 BoolImage = NDArray[np.bool_]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-SLACK = 1e-9
-"""Relative slack of "within D", so that a distance that equals D is within it in floating point too."""
-
-EXACT_PX = 1000.0
-"""Up to here the squared distances of square pixels are known as whole numbers: OpenCV's float32 distances are off by
-6e-8 of their length, which rounds to the right whole number up to 2,051 px."""
 
 DOUBT = 1e-6
 """Distances this close to D, relatively, are decided again exactly; both transforms were off by at most 1.4e-7."""
@@ -38,6 +38,15 @@ QUERIES = 2**19
 LATTICE = 17
 """Places per axis at which the steps from pixel to pixel are measured where they vary over the image."""
 
+MOST_REACH_PX = 2000
+"""How far a tile looks around itself; a window of 512 x 2,048 pixels then has 27 million."""
+
+DRAWN_PER_PX = 0.5
+"""Stretches to be drawn for each pixel of a window above which a distance transform takes less time."""
+
+MOST_EDGES = 4_000_000
+"""Pixels of a tree of a target in tiles: it takes 80 bytes for each."""
+
 STEP_MARGIN = 1.05
 """Between these places a step may be longer than at them; a bound that is too wide costs time only."""
 
@@ -45,7 +54,7 @@ STEP_MARGIN = 1.05
 class Distances(Protocol):
     """Ground distances in metres from any pixel to one target."""
 
-    def near(self, pixels: BoolImage, limit_m: float) -> BoolImage:
+    def near(self, pixels: PixelSet, limit_m: float) -> PixelSet:
         """Which of some pixels lie within a distance, the limit included."""
 
     def reached(self, objects: Runs, limit_m: float) -> BoolArray:
@@ -55,16 +64,83 @@ class Distances(Protocol):
         """(n,) distance of each object's nearest pixel; infinity where there is no target."""
 
 
-def distances_to(target: BoolImage, ground: Ground) -> Distances:
+def distances_to(target: PixelSet, ground: Ground) -> Distances:
     """Distances to the nearest pixel of a target; all are infinite where it is empty.
 
     Args:
         target: (rows, columns).
         ground: the ground under the grid.
     """
-    if ground.uniform and ground.orthogonal and target.any():
-        return TransformDistances(target, ground)
-    return TreeDistances(target, ground)
+    if not (ground.uniform and ground.orthogonal):
+        return TreeDistances(target, ground)
+    if isinstance(target, TiledPixels):
+        return DiscDistances(target, ground)
+    return TransformDistances(target, ground) if target.any() else TreeDistances(target, ground)
+
+
+class DiscDistances:
+    """By discs around the target's pixels, tile by tile: pixels are equal rectangles, and the image is held in tiles.
+
+    Distances that are not asked within a limit, or within a very long one, are those of a tree.
+    """
+
+    def __init__(self, target: TiledPixels, ground: Ground) -> None:
+        self._target, self._ground = target, ground
+        self._zones: dict[float, TiledPixels] = {}
+
+    def near(self, pixels: PixelSet, limit_m: float) -> PixelSet:
+        """Which of some pixels lie within a distance, the limit included."""
+        zone = self._zone(limit_m)
+        return self._tree.near(pixels, limit_m / self._unit_m) if zone is None else zone & pixels
+
+    def reached(self, objects: Runs, limit_m: float) -> BoolArray:
+        """(n,) bool: which objects have a pixel within a distance, the limit included."""
+        zone = self._zone(limit_m)
+        return self._tree.reached(objects, limit_m / self._unit_m) if zone is None else objects.touches(zone)
+
+    def lowest(self, objects: Runs) -> FloatArray:
+        """(n,) distance of each object's nearest pixel; infinity where there is no target."""
+        return self._tree.lowest(objects) * self._unit_m
+
+    def _zone(self, limit_m: float) -> TiledPixels | None:
+        """All pixels within a distance; None where a tile would have to look too far."""
+        if limit_m not in self._zones:
+            near = disc(limit_m, self._ground, max(self._target.shape))
+            if max(near.reach_px) > MOST_REACH_PX:
+                return None
+            self._zones[limit_m] = self._target.derived(lambda rows, cols: self._window(rows, cols, near, limit_m))
+        return self._zones[limit_m]
+
+    def _window(self, rows: slice, cols: slice, near: Disc, limit_m: float) -> BoolImage | bool:
+        """Which pixels of a window lie within a distance."""
+        down, across = near.reach_px
+        if down < 0:
+            return False
+        wide = widened(rows, down, self._target.shape[0]), widened(cols, across, self._target.shape[1])
+        block = part_of(self._target, *wide)
+        if isinstance(block, bool):
+            return block
+        own = inside(rows, wide[0]), inside(cols, wide[1])
+        if not block.any() or block[own].all():
+            return bool(block[own].any())
+        block = np.ascontiguousarray(block)
+        start, stop = value_runs(block.view(np.uint8), 0)
+        if len(start) * len(near.rows) > DRAWN_PER_PX * block.size:
+            everything = np.ones(block.shape, dtype=bool)
+            return np.ascontiguousarray(TransformDistances(block, self._ground).near(everything, limit_m)[own])
+        row, first = np.divmod(start.astype(np.int64), block.shape[1])
+        shape = (rows.stop - rows.start, cols.stop - cols.start)
+        return drawn_out(row - own[0].start, first - own[1].start, (stop - start).astype(np.int64), near, shape)
+
+    @property
+    def _unit_m(self) -> float:
+        """Metres of the tree's unit: square pixels are measured in pixels, so that what is equal stays equal."""
+        return self._ground.size_xy_m[0] if is_square(self._ground) else 1.0
+
+    @cached_property
+    def _tree(self) -> TreeDistances:
+        ground = pixel_ground(self._target.shape) if is_square(self._ground) else self._ground
+        return TreeDistances(self._target, ground)
 
 
 class TransformDistances:
@@ -73,10 +149,10 @@ class TransformDistances:
     def __init__(self, target: BoolImage, ground: Ground) -> None:
         self._target, self._ground = target, ground
         self._unit_m, row_m = ground.size_xy_m
-        self._square = abs(row_m / self._unit_m - 1) < SLACK
+        self._square = is_square(ground)
         self._steps = _transform(target, 1.0 if self._square else row_m / self._unit_m)
 
-    def near(self, pixels: BoolImage, limit_m: float) -> BoolImage:
+    def near(self, pixels: PixelSet, limit_m: float) -> BoolImage:
         """Which of some pixels lie within a distance, the limit included."""
         certain, possible = self._bounds(limit_m)
         near = np.empty(pixels.shape, dtype=bool)
@@ -165,26 +241,38 @@ class TreeDistances:
     its pixels; a run is halved only while its bound decides nothing.
     """
 
-    def __init__(self, target: BoolImage, ground: Ground) -> None:
+    def __init__(self, target: PixelSet, ground: Ground) -> None:
         self._target, self._ground = target, ground
         columns, rows = _local_steps_m(ground)
         self._longest_step_m = float(np.linalg.norm(columns, axis=1).max(initial=0.0)) * STEP_MARGIN
-        row, col = _edge_pixels(target) if _reduced(columns, rows) else np.nonzero(target)
+        row, col = _tree_pixels(target, edges_suffice=_reduced(columns, rows))
         points = ground.positions_m(row.astype(np.float64), col.astype(np.float64))
         points = points[~_nowhere(points)]
         self._tree: Any = _tree(points) if len(points) else None
 
-    def near(self, pixels: BoolImage, limit_m: float) -> BoolImage:
+    def near(self, pixels: PixelSet, limit_m: float) -> PixelSet:
         """Which of some pixels lie within a distance, the limit included."""
         limit = limit_m * (1 + SLACK)
-        near = np.zeros(pixels.shape, dtype=bool)
-        runs = mask_runs(pixels)
-        while len(runs.start) and self._tree is not None:
+        return by_window(pixels, lambda rows, cols: self._window(pixels, rows, cols, limit))
+
+    def _window(self, pixels: PixelSet, rows: slice, cols: slice, limit: float) -> BoolImage | bool:
+        block, width = window_of_set(pixels, rows, cols), self._target.shape[1]
+        if self._tree is None or not block.any():
+            return False
+        near = np.zeros(block.shape, dtype=bool)
+        flat = near.reshape(-1)
+
+        def mark(places: Places) -> None:
+            row, col = np.divmod(places.astype(np.int64), width)
+            flat[(row - rows.start) * block.shape[1] + col - cols.start] = True
+
+        runs = _in_image(mask_runs(block), rows, cols, self._target.shape)
+        while len(runs.start):
             middle, away, reach = self._bounded(runs)
-            near.reshape(-1)[middle[away <= limit]] = True
-            inside = away + reach <= limit
-            runs.where(inside).pixels(near)
-            runs = _halves(runs, middle, ~inside & ((away - reach <= limit) | np.isinf(away)))
+            mark(middle[away <= limit])
+            sure = away + reach <= limit
+            mark(runs.where(sure).places)
+            runs = _halves(runs, middle, ~sure & ((away - reach <= limit) | np.isinf(away)))
         return near
 
     def reached(self, objects: Runs, limit_m: float) -> BoolArray:
@@ -222,7 +310,7 @@ class TreeDistances:
             points = self._ground.positions_m(*np.divmod(places[part].astype(float), self._target.shape[1]))
             away[part] = self._along_the_ground(self._tree.query(points, workers=-1)[0])
             away[part][_nowhere(points)] = np.inf
-        away[self._target.reshape(-1)[places]] = 0.0
+        away[self._target[np.divmod(places, self._target.shape[1])]] = 0.0
         return away
 
     def _along_the_ground(self, chords: FloatArray) -> FloatArray:
@@ -270,11 +358,50 @@ def _reduced(columns: FloatArray, rows: FloatArray) -> bool:
     return bool(np.all(2 * across <= np.minimum((columns**2).sum(axis=1), (rows**2).sum(axis=1)) * (1 + SLACK)))
 
 
-def _edge_pixels(target: BoolImage) -> tuple[IntArray, IntArray]:
-    """Rows and columns of target pixels with a neighbour outside of the target or of the image."""
-    inner = cv2.erode(target.view(np.uint8), np.ones((3, 3), np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=0)
-    rows, cols = np.nonzero(target & (inner == 0))
-    return rows, cols
+def _in_image(runs: Runs, rows: slice, cols: slice, shape: tuple[int, int]) -> Runs:
+    """Runs of a window as runs of the image."""
+    row, col = np.divmod(runs.start.astype(np.int64), runs.shape[1])
+    start = (row + rows.start) * shape[1] + col + cols.start
+    return Runs(start, start + runs.lengths, runs.owner, runs.count, shape)
+
+
+def _tree_pixels(target: PixelSet, *, edges_suffice: bool) -> tuple[IntArray, IntArray]:
+    """Rows and columns of the target pixels that a tree needs: with a neighbour outside of the target or of the image.
+
+    Args:
+        target: (rows, columns).
+        edges_suffice: whether those are all it needs.
+
+    Raises:
+        Refused: they are too many to be held, of an image in tiles.
+    """
+    rows = target.shape[0]
+
+    def found(strip: slice) -> tuple[IntArray, IntArray]:
+        wide = widened(strip, 1, rows)
+        block = target[wide]
+        if edges_suffice:
+            block = block & ~_inner(block, wide.start == 0, wide.stop == rows)
+        row, col = np.nonzero(block[inside(strip, wide)])
+        return row + strip.start, col
+
+    pixels, total = [], 0
+    for part in mapped(found, row_blocks(rows)):
+        pixels.append(part)
+        total += len(part[0])
+        if total > MOST_EDGES and isinstance(target, TiledPixels):
+            raise Refused(
+                f"The distance to a target with more than {MOST_EDGES:,} edge pixels cannot be measured yet in an "
+                "image that is held in tiles. Next: ask about a part of it that is cut out."
+            )
+    return np.concatenate([row for row, _ in pixels]), np.concatenate([col for _, col in pixels])
+
+
+def _inner(block: BoolImage, is_first: bool, is_last: bool) -> BoolImage:
+    """Pixels of some rows whose eight neighbours are all of the set; beyond the image there is none."""
+    framed = np.pad(block, ((int(is_first), int(is_last)), (1, 1))).view(np.uint8)
+    eroded = cv2.erode(framed, np.ones((3, 3), np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=0).view(bool)
+    return eroded[int(is_first) : framed.shape[0] - int(is_last), 1:-1]
 
 
 def _tree(points: FloatArray) -> Any:

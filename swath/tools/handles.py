@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from swath.raster.grid import Grid
 from swath.raster.ground import Ground
+from swath.raster.tiled import PixelSet, any_of, by_window, number_of
 from swath.segment.protocol import Feature
 from swath.tools import kernels
 from swath.tools.labelling import component_runs, instance_runs
@@ -29,7 +30,7 @@ class Mask:
     """A set of pixels of the image.
 
     Attributes:
-        pixels: (rows, columns) bool, valid pixels only.
+        pixels: (rows, columns) bool, valid pixels only; in tiles where the image is held so.
         valid: (rows, columns) bool: pixels that count at all.
         grid: the image's grid.
         name: what the set is, in words.
@@ -40,15 +41,15 @@ class Mask:
         frame: (rows, columns) bool of a part of the image, invalid pixels included: centroids may fall on them.
     """
 
-    pixels: BoolImage
-    valid: BoolImage
+    pixels: PixelSet
+    valid: PixelSet
     grid: Grid
     name: str
     classes: frozenset[str] = frozenset()
     instance_ids: NDArray[np.int32] | None = None
     features: tuple[Feature, ...] | None = None
     areal: bool = True
-    frame: BoolImage | None = None
+    frame: PixelSet | None = None
     _objects: dict[int, LabelImage | Patches] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -76,13 +77,13 @@ class Mask:
         if self.features is not None:
             return Patches(self.features, self.grid, self.valid, self.name, self.areal)
         if self.instance_ids is not None:
-            return LabelImage(instance_runs(np.where(self.pixels, self.instance_ids, 0)), self)
+            return LabelImage(instance_runs(np.where(np.asarray(self.pixels), self.instance_ids, 0)), self)
         return LabelImage(component_runs(self.pixels, connectivity), self)
 
     @cached_property
     def size_px(self) -> int:
         """Number of pixels."""
-        return int(np.count_nonzero(self.pixels))
+        return number_of(self.pixels)
 
     @cached_property
     def area_m2(self) -> float:
@@ -94,7 +95,7 @@ class Mask:
         """Length in metres of the outline by marching squares, image border and edges to void excluded."""
         return kernels.outline_m(self.pixels, self.valid, self.grid.require_ground())
 
-    def derived(self, pixels: BoolImage, name: str, *others: Mask) -> Mask:
+    def derived(self, pixels: PixelSet, name: str, *others: Mask) -> Mask:
         """A new mask of other pixels; it keeps no identities, and its area counts only if all parents' does."""
         classes = self.classes.union(*(other.classes for other in others))
         areal = self.areal and all(other.areal for other in others)
@@ -160,7 +161,7 @@ class LabelImage:
         """(n,) running numbers from 1, in reading order."""
         return [str(i + 1) for i in range(self.runs.count)]
 
-    def touches(self, pixels: BoolImage) -> BoolArray:
+    def touches(self, pixels: PixelSet) -> BoolArray:
         """(n,) bool: which objects have a pixel among these."""
         return self.runs.touches(pixels)
 
@@ -183,7 +184,7 @@ class Regions:
     indices: IntArray
     name: str
     grid: Grid = field(repr=False)
-    valid: BoolImage = field(repr=False)
+    valid: PixelSet = field(repr=False)
     classes: frozenset[str] = frozenset()
     areal: bool = True
 
@@ -212,7 +213,7 @@ class Regions:
         """What `tell` says of some objects of a source, one value (or row) per object, in order."""
         return self._in_order([tell(source, own) for source, own in self._by_source()])
 
-    def touches(self, pixels: BoolImage) -> BoolArray:
+    def touches(self, pixels: PixelSet) -> BoolArray:
         """(n,) bool: which objects have a pixel among these."""
         return self.measured(lambda runs: runs.touches(pixels))
 
@@ -248,9 +249,8 @@ class Regions:
     @cached_property
     def mask(self) -> Mask:
         """All pixels of the objects as one mask."""
-        pixels = np.zeros(self.grid.shape, dtype=bool)
-        for source, own in self._by_source():
-            source.runs.of(own).pixels(pixels)
+        runs = [source.runs.of(own) for source, own in self._by_source()]
+        pixels = by_window(self.valid, lambda rows, cols: any_of([part.window(rows, cols) for part in runs]))
         return Mask(pixels, self.valid, self.grid, self.name, self.classes, areal=self.areal)
 
 

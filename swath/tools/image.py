@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from swath.raster.tiled import number_of
 from swath.tools import kernels
 from swath.tools.registry import tool
 from swath.tools.site import Site
@@ -43,4 +44,4 @@ def band_count(site: Site) -> int:
 @tool(measures=True)
 def valid_percent(site: Site) -> float:
     """Share of the image's pixels that are valid, in percent."""
-    return float(100.0 * np.count_nonzero(site.valid) / site.valid.size)
+    return float(100.0 * number_of(site.valid) / site.valid.size)

@@ -6,19 +6,25 @@ image; which library serves which kernel was measured, see design/kernels.md.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from swath.errors import Refused
+from swath.raster.parallel import mapped
+from swath.raster.tiled import PixelSet, TiledPixels
 from swath.tools.runs import Runs, place_type, row_blocks
 
-BoolImage = NDArray[np.bool_]
-Places = NDArray[np.integer[Any]]
+MOST_RUNS = 50_000_000
+"""Runs of the objects of an image that is held in tiles: they take 12 bytes each, and a while 8 more."""
+
+Places = NDArray[np.signedinteger[Any]]
 
 
-def component_runs(pixels: BoolImage, connectivity: int) -> Runs:
+def component_runs(pixels: PixelSet, connectivity: int) -> Runs:
     """Connected components, in reading order of their first pixels.
 
     Args:
@@ -27,39 +33,68 @@ def component_runs(pixels: BoolImage, connectivity: int) -> Runs:
     """
     shape = (pixels.shape[0], pixels.shape[1])
     starts, stops, owners, seams = [], [], [], []
-    total, above = 0, None
-    for rows in row_blocks(shape[0]):
-        block = np.ascontiguousarray(pixels[rows]).view(np.uint8)
-        found, labels = cv2.connectedComponents(block, connectivity=connectivity, ltype=cv2.CV_32S)
-        start, stop = _value_runs(block, rows.start)
-        owners.append(labels.reshape(-1)[start - rows.start * shape[1]] + np.int32(total - 1))
-        starts.append(start)
-        stops.append(stop)
-        below = np.where(labels[0] > 0, labels[0] + (total - 1), -1)
+    total, runs, above = 0, 0, None
+    for strip in mapped(lambda rows: _labelled(pixels, rows, connectivity), row_blocks(shape[0])):
+        owners.append(strip.owner + np.int32(total - 1))
+        starts.append(strip.start)
+        stops.append(strip.stop)
+        below = np.where(strip.first > 0, strip.first + (total - 1), -1)
         if above is not None:
             seams.append(_meeting(above, below, connectivity))
-        above = np.where(labels[-1] > 0, labels[-1] + (total - 1), -1)
-        total += found - 1
+        above = np.where(strip.last > 0, strip.last + (total - 1), -1)
+        total += strip.found
+        runs += len(strip.start)
+        if runs > MOST_RUNS and isinstance(pixels, TiledPixels):
+            raise Refused(
+                f"The objects are too ragged to be held: more than {MOST_RUNS:,} runs of pixels in an image of "
+                f"{shape[0]:,} x {shape[1]:,}. Next: ask about a part of it that is cut out."
+            )
     owner, count = _united(np.concatenate(owners), total, seams)
-    return Runs(np.concatenate(starts), np.concatenate(stops), owner, count, shape)
+    del owners
+    start = np.concatenate(starts)
+    del starts
+    return Runs(start, np.concatenate(stops), owner, count, shape)
+
+
+@dataclass(frozen=True)
+class _Strip:
+    """Components of some rows: their runs with labels from 1 on, the first and the last row of labels."""
+
+    start: Places
+    stop: Places
+    owner: Places
+    first: Places
+    last: Places
+    found: int
+
+
+def _labelled(pixels: PixelSet, rows: slice, connectivity: int) -> _Strip:
+    block = np.ascontiguousarray(pixels[rows]).view(np.uint8)
+    found, labels = cv2.connectedComponents(block, connectivity=connectivity, ltype=cv2.CV_32S)
+    start, stop = value_runs(block, rows.start)
+    owner = labels.reshape(-1)[start - rows.start * block.shape[1]]
+    return _Strip(start, stop, owner, labels[0].copy(), labels[-1].copy(), found - 1)
 
 
 def instance_runs(ids: NDArray[np.integer[Any]]) -> Runs:
     """Objects told apart by pixel, in the order of their ids; 0 and below is no object."""
     shape = (ids.shape[0], ids.shape[1])
-    parts = [(*_value_runs(ids[rows], rows.start), rows) for rows in row_blocks(shape[0])]
+    parts = [(*value_runs(ids[rows], rows.start), rows) for rows in row_blocks(shape[0])]
     start, stop = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     present, owner = np.unique(ids.reshape(-1)[start], return_inverse=True)
     return Runs(start, stop, owner.astype(np.int32), len(present), shape)
 
 
-def mask_runs(pixels: BoolImage) -> Runs:
+def mask_runs(pixels: PixelSet) -> Runs:
     """All pixels of a mask as one object."""
-    runs = instance_runs(pixels.view(np.uint8))
-    return Runs(runs.start, runs.stop, runs.owner, 1, runs.shape)
+    shape = (pixels.shape[0], pixels.shape[1])
+    parts = mapped(lambda rows: value_runs(pixels[rows].view(np.uint8), rows.start), row_blocks(shape[0]))
+    starts, stops = zip(*parts, strict=True)
+    start, stop = np.concatenate(starts), np.concatenate(stops)
+    return Runs(start, stop, np.zeros(len(start), dtype=np.int32), 1, shape)
 
 
-def _value_runs(block: NDArray[Any], first_row: int) -> tuple[Places, Places]:
+def value_runs(block: NDArray[Any], first_row: int) -> tuple[Places, Places]:
     """Start and stop in the image of the runs of equal values above 0 in a block of rows."""
     rows, cols = block.shape
     # A column of zeros between the rows ends every run at its row's end.

@@ -10,6 +10,7 @@ from affine import Affine
 from swath.errors import UnknownClass
 from swath.raster.geodesy import NoGround, horizontal, jacobian
 from swath.raster.grid import DIRECTIONS, Direction, Grid
+from swath.raster.tiled import by_window
 from swath.segment.protocol import listed_classes
 from swath.segment.vocabulary import canonical
 from swath.tools.handles import Mask, Regions
@@ -104,9 +105,8 @@ def image_part(site: Site, *, part: Part) -> Mask:
 
 
 def _part(site: Site, part: Part) -> Mask:
-    window = np.ones(site.valid.shape, dtype=bool)
-    for side in part.split("-"):
-        window &= _half(site.raster.grid, side)
+    halves = [_half(site.raster.grid, side) for side in part.split("-")]
+    window = by_window(site.valid, lambda rows, cols: np.logical_and.reduce([half[rows, cols] for half in halves]))
     return Mask(window & site.valid, site.valid, site.raster.grid, f"the {part}", frame=window)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from swath.raster.grid import Grid
 from swath.raster.ground import Ground
+from swath.raster.tiled import PixelSet
 from swath.segment.protocol import Feature
 from swath.tools.burning import burned
 from swath.tools.kernels import pixel_ground
@@ -19,7 +20,6 @@ from swath.tools.runs import Runs
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-BoolImage = NDArray[np.bool_]
 Geometries = NDArray[np.object_]
 
 PIECE_PX = 1.0
@@ -40,7 +40,7 @@ class Patches:
 
     features: tuple[Feature, ...]
     grid: Grid
-    valid: BoolImage = field(repr=False)
+    valid: PixelSet = field(repr=False)
     class_name: str
     areal: bool = True
     _covered: dict[tuple[bytes, str], float] = field(default_factory=dict, repr=False)
@@ -160,11 +160,11 @@ class Patches:
         """(n,) the source's own identifiers."""
         return [feature.id for feature in self.features]
 
-    def touches(self, pixels: BoolImage) -> NDArray[np.bool_]:
+    def touches(self, pixels: PixelSet) -> NDArray[np.bool_]:
         """(n,) bool: which objects have a pixel among these."""
         return self.runs.touches(pixels)
 
-    def reaches(self, pixels: BoolImage) -> NDArray[np.bool_]:
+    def reaches(self, pixels: PixelSet) -> NDArray[np.bool_]:
         """(n,) bool: which objects have a pixel among these, valid or not."""
         return self._whole.touches(pixels)
 

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import Refused, ToolError
-from swath.tools.distances import SLACK
+from swath.raster.tiled import PixelSet
+from swath.tools.discs import SLACK
 from swath.tools.handles import Mask, Regions
+from swath.tools.kernels import grown
 from swath.tools.labelling import mask_runs
 from swath.tools.regions import Statistic, positive, statistic_of
 from swath.tools.registry import tool
@@ -113,10 +115,7 @@ def farther(
 @tool(measures=True)
 def touching(site: Site, regions: Regions, target: Mask | Regions) -> Regions:
     """The regions with a pixel in, or next to (sides and corners), the target; needs no ground size."""
-    import cv2
-
-    grown = cv2.dilate(site.mask_of(target).pixels.view(np.uint8), np.ones((3, 3), np.uint8)).view(bool)
-    return regions.take(regions.touches(grown), f"{regions.name} touching {target.name}")
+    return regions.take(regions.touches(grown(site.mask_of(target).pixels)), f"{regions.name} touching {target.name}")
 
 
 @tool(measures=True)
@@ -211,9 +210,7 @@ def _limit(inclusive: float | None, exclusive: float | None) -> float:
     return given[0]
 
 
-def _near_pixels(
-    site: Site, inside: Mask, target: Mask | Regions, limit_m: float, *, exclusive: bool
-) -> NDArray[np.bool_]:
+def _near_pixels(site: Site, inside: Mask, target: Mask | Regions, limit_m: float, *, exclusive: bool) -> PixelSet:
     limit_m = _doubted_limit(site, limit_m, exclusive=exclusive)
     return site.distances(site.mask_of(target)).near(inside.pixels, limit_m)
 

@@ -11,7 +11,8 @@ from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
-from swath.errors import ToolError
+from swath.errors import Refused, ToolError
+from swath.raster.tiled import WholeImageNeeded
 from swath.tools.handles import Mask, Regions
 from swath.tools.site import Site
 
@@ -68,7 +69,10 @@ class Tool:
             raise ToolError(f"{self.name}: {error}. It is {self.stub}.") from None
         for name, value in bound.arguments.items():
             self._check(name, value)
-        return self.function(site, *bound.args, **bound.kwargs)
+        try:
+            return self.function(site, *bound.args, **bound.kwargs)
+        except WholeImageNeeded as why:
+            raise Refused(f"{self.name} cannot be measured here: {why}") from None
 
     def _check(self, name: str, value: Any) -> None:
         annotation = self.signature.parameters[name].annotation

@@ -11,6 +11,7 @@ import shapely
 from numpy.typing import NDArray
 
 from swath.errors import ToolError
+from swath.raster.tiled import PixelSet
 from swath.tools.handles import BoolImage, LabelImage, Mask, Regions
 from swath.tools.masks import compass
 from swath.tools.patches import Patches
@@ -217,7 +218,7 @@ def _share_in(one: Runs, filled: BoolImage, y0: int, x0: int) -> float:
     return float(np.count_nonzero(filled[row[seen], col[seen]]) / len(row))
 
 
-def _sectors(site: Site, pixels: BoolImage, one: Runs, centre: FloatArray, reach: float) -> int:
+def _sectors(site: Site, pixels: PixelSet, one: Runs, centre: FloatArray, reach: float) -> int:
     """In how many of the directions from a point some pixel lies within reach that is not the object's own."""
     (size_x, size_y), area = site.ground_or_pixels.size_xy_m, site.ground_or_pixels.pixel_area_m2
     half = reach * np.array([size_y, size_x]) / area

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.raster.ground import Ground
+from swath.raster.parallel import mapped
+from swath.raster.tiled import PixelSet, TiledPixels, part_of
 
 BoolImage = NDArray[np.bool_]
 BoolArray = NDArray[np.bool_]
@@ -40,6 +42,12 @@ def row_blocks(rows: int, overlap: int = 0) -> Iterator[slice]:
     """Slices of `BLOCK_ROWS` rows, each reaching `overlap` rows into the next."""
     for start in range(0, max(rows - overlap, 0), BLOCK_ROWS):
         yield slice(start, min(start + BLOCK_ROWS + overlap, rows))
+
+
+def strips_of(pixels: PixelSet) -> list[slice]:
+    """Slices of rows by which a set is gone through: all of an array at once, tiles row by row."""
+    rows, step = pixels.shape[0], pixels.tiles[0] if isinstance(pixels, TiledPixels) else max(pixels.shape[0], 1)
+    return [slice(top, min(top + step, rows)) for top in range(0, rows, step)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,11 +154,24 @@ class Runs:
             np.add.at(total, part.owner, _reduced(np.add, block, part.start, part.stop, rows.start * self.shape[1]))
         return total
 
-    def touches(self, pixels: BoolImage) -> BoolArray:
+    def touches(self, pixels: PixelSet) -> BoolArray:
         """(n,) bool: which objects have a pixel among these."""
         found = np.zeros(self.count, dtype=bool)
-        found[self.owner[_reduced(np.logical_or, pixels.reshape(-1), self.start, self.stop)]] = True
+        for owners in mapped(lambda strip: self._touching(pixels, strip), strips_of(pixels)):
+            found[owners] = True
         return found
+
+    def _touching(self, pixels: PixelSet, rows: slice) -> NDArray[np.int32]:
+        """Owners of the runs in some rows that have a pixel among these."""
+        part = self.where(self._between(rows.start, rows.stop))
+        if not len(part.start):
+            return part.owner
+        block = part_of(pixels, rows, slice(0, self.shape[1]))
+        if isinstance(block, bool):
+            return part.owner if block else part.owner[:0]
+        offset = rows.start * self.shape[1]
+        hit = _reduced(np.logical_or, block.reshape(-1), part.start, part.stop, offset)
+        return np.asarray(part.owner[hit])
 
     def minimum(self, field: NDArray[np.floating[Any]]) -> FloatArray:
         """(n,) smallest value of an image field over each object's pixels; infinity without a pixel."""
@@ -172,6 +193,20 @@ class Runs:
         for _, places in self._spelled_out():
             flat[places] = True
         return image
+
+    def window(self, rows: slice, cols: slice) -> BoolImage:
+        """(rows, columns) bool: the pixels of all objects in a window."""
+        inside = self.where(self._between(rows.start, rows.stop))
+        row, left = np.divmod(inside.start, self.shape[1])
+        right = np.minimum(left + inside.lengths, cols.stop) - cols.start
+        left = np.maximum(left, cols.start) - cols.start
+        seen = left < right
+        width = cols.stop - cols.start
+        first = (row[seen].astype(np.int64) - rows.start) * width
+        cut = Runs(
+            first + left[seen], first + right[seen], inside.owner[seen], self.count, (rows.stop - rows.start, width)
+        )
+        return cut.pixels()
 
     def labels(self, rows: slice | None = None, cols: slice | None = None) -> NDArray[np.int32]:
         """A window of the label image: object index + 1, 0 where there is none; of objects that overlap, the last."""
@@ -207,12 +242,11 @@ class Runs:
         """Some of the runs, of the same objects."""
         return replace(self, start=self.start[chosen], stop=self.stop[chosen], owner=self.owner[chosen])
 
-    def inside(self, valid: BoolImage) -> Runs:
+    def inside(self, valid: PixelSet) -> Runs:
         """The objects without their pixels outside `valid`."""
-        flat = valid.reshape(-1)
         places, owners = [self.start[:0]], [self.owner[:0]]
         for run, spelled in self._spelled_out():
-            kept = flat[spelled]
+            kept = valid[np.divmod(spelled, self.shape[1])]
             places.append(spelled[kept])
             owners.append(self.owner[run[kept]])
         return runs_of_pixels(np.concatenate(places), np.concatenate(owners), self.count, self.shape)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from functools import reduce
+from operator import or_
 
 from swath.errors import Refused
 from swath.raster.ground import Ground
+from swath.raster.tiled import PixelSet
 from swath.segment.protocol import listed_classes
 from swath.segment.vocabulary import concept_of
 from swath.tools.handles import Mask, Regions
 from swath.tools.kernels import mask_area_m2, pixel_ground
 from swath.tools.registry import tool
 from swath.tools.site import Site
-
-BoolImage = NDArray[np.bool_]
 
 BUILT = "urban or built-up land"
 COVERS: dict[str, tuple[str, ...]] = {
@@ -112,8 +111,10 @@ def _shares(site: Site) -> tuple[dict[str, float], float]:
             f"The scene cannot be told: the source of classes ({site.backend.name}) knows no class of land cover"
             f"{' but ' + listed_classes(known) if known else ''}. Next: give such classes with --labels."
         )
-    rest = site.valid.copy()
-    shares = {cover: _taken(site, names, rest, ground, whole) for cover, names in of_cover.items() if names}
+    rest, shares = site.valid, dict[str, float]()
+    for cover, names in of_cover.items():
+        if names:
+            shares[cover], rest = _taken(site, names, rest, ground, whole)
     return shares, 100.0 * mask_area_m2(rest, ground) / whole
 
 
@@ -121,9 +122,10 @@ def _classes(known: tuple[str, ...], concepts: tuple[str, ...]) -> list[str]:
     return [name for name in known if concept_of(name) in concepts]
 
 
-def _taken(site: Site, names: list[str], rest: BoolImage, ground: Ground, whole: float) -> float:
-    """Percent of the area of some classes among what is left, which they are then taken from."""
-    masks = [site.class_mask(name) for name in names]
-    pixels = np.logical_or.reduce([mask.pixels for mask in masks if mask.areal] or [np.zeros_like(rest)]) & rest
-    rest &= ~pixels
-    return 100.0 * mask_area_m2(pixels, ground) / whole
+def _taken(site: Site, names: list[str], rest: PixelSet, ground: Ground, whole: float) -> tuple[float, PixelSet]:
+    """Percent of the area of some classes among what is left, and what is left after them."""
+    found = [mask.pixels for mask in map(site.class_mask, names) if mask.areal]
+    if not found:
+        return 0.0, rest
+    pixels = reduce(or_, found) & rest
+    return 100.0 * mask_area_m2(pixels, ground) / whole, rest & ~pixels

@@ -13,13 +13,13 @@ from swath.errors import Refused
 from swath.raster.ground import Ground
 from swath.raster.heights import Heights
 from swath.raster.reader import Raster
+from swath.raster.tiled import PixelSet
 from swath.segment.protocol import Backend, OpenVocabulary, Segmentation
 from swath.tools.clip import Clip
 from swath.tools.distances import Distances, distances_to
 from swath.tools.handles import Mask, Regions
 from swath.tools.kernels import pixel_ground
 
-BoolImage = NDArray[np.bool_]
 KEPT_DISTANCES = 4
 """Targets whose distances are kept at once: 4 bytes a pixel each; a program seldom measures to more than two."""
 
@@ -71,7 +71,7 @@ class Site:
 
     raster: Raster
     backend: Backend
-    valid: BoolImage
+    valid: PixelSet
     nudge: Nudge = Nudge()
     clip: Clip | None = None
     heights: Heights | None = None
@@ -132,11 +132,11 @@ class Site:
         found = self.segmented(class_name)
         key = (class_name, self.nudge.threshold)
         if key not in self._masks:
-            pixels = found.mask
+            pixels: PixelSet = found.mask
             if self.nudge.threshold and found.score is not None and found.thresholds is not None:
                 pixels = found.score >= found.thresholds[0 if self.nudge.threshold < 0 else 2]
             self._masks[key] = Mask(
-                np.ascontiguousarray(pixels & self.valid),
+                pixels & self.valid,
                 self.valid,
                 self.raster.grid,
                 class_name,

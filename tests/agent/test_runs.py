@@ -156,7 +156,7 @@ def test_refused_and_failed_runs_keep_to_the_schema_too(scene: Scene) -> None:
     assert (folder / "program.1.py").read_text(encoding="utf-8") == "reply(("
     assert all(draft["hints"] for draft in record["drafts"])
     folder, _ = write_run(bare_record(), scene.out)
-    assert valid_run(folder)["image"] == {"path": "x.tif", "resolved": None, "sha256": None, "grid": None}
+    assert valid_run(folder)["image"] == {"path": "x.tif", "resolved": None, "sha256": None, "held": None, "grid": None}
 
 
 def test_steps_are_in_the_order_in_which_they_were_made(scene: Scene) -> None:

@@ -12,6 +12,8 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from swath.raster.tiled import PixelSet, TiledPixels
+
 Colour = tuple[int, int, int]
 Shapes = NDArray[np.object_]
 ByteImage = NDArray[np.uint8]
@@ -54,9 +56,12 @@ class View:
     image: ByteImage
     scale: tuple[float, float]
 
-    def fill(self, pixels: BoolImage, colour: Colour, opacity: float) -> None:
+    def fill(self, pixels: PixelSet, colour: Colour, opacity: float) -> None:
         """Tint image pixels; where the picture is smaller, by the share of each picture pixel that they cover."""
         height, width = self.image.shape[:2]
+        if isinstance(pixels, TiledPixels):
+            self._blend(_shares(pixels, height, width) * opacity, colour)
+            return
         shrinking = pixels.shape[0] > height or pixels.shape[1] > width
         method = cv2.INTER_AREA if shrinking else cv2.INTER_NEAREST
         share = cv2.resize(pixels.astype(np.float32), (width, height), interpolation=method)
@@ -101,6 +106,19 @@ class View:
         placed = xy * np.array(self.scale) - 0.5
         points = np.rint(placed * (1 << FRACTION_BITS)).astype(np.int32).reshape(-1, 1, 2)
         return np.split(points, np.searchsorted(owner, np.arange(1, len(lines))))
+
+
+def _shares(pixels: TiledPixels, height: int, width: int) -> NDArray[np.float32]:
+    """(height, width) share of the image pixels that fall on each picture pixel by their upper left corners."""
+    down = np.arange(pixels.shape[0]) * height // pixels.shape[0]
+    across = np.arange(pixels.shape[1]) * width // pixels.shape[1]
+    found = np.zeros((height, width), dtype=np.int64)
+    for rows, cols, block in pixels.tiled_parts():
+        edges = np.flatnonzero(np.diff(across[cols], prepend=-1))
+        sums = np.add.reduceat(block.view(np.uint8), edges, axis=1, dtype=np.int32)
+        np.add.at(found, (down[rows][:, None], across[cols][edges][None]), sums)
+    sizes = np.bincount(down, minlength=height)[:, None] * np.bincount(across, minlength=width)[None]
+    return np.asarray(found / np.maximum(sizes, 1), dtype=np.float32)
 
 
 def line_widths(lines: Shapes, scale: tuple[float, float]) -> NDArray[np.int64]:

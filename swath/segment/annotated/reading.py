@@ -69,7 +69,7 @@ def annotated_classes(path: Path, read: Reader, image: Raster, *, single: str | 
     names = (one,) if one else found.names
     return VectorClasses(
         names,
-        image.shape,
+        image,
         {name: tuple(drawn) for name, drawn in features.items()},
         (),
         f"{path.name}, {found.form} annotations",

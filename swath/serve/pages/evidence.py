@@ -84,7 +84,7 @@ class Evidence:
             if entry is not None:
                 return self._pixels(entry)
             handles = [] if self._desk is None or self._desk.execution is None else self._desk.execution.ledger.handles
-            return pixels_of(handles[handle - 1]) if 0 < handle <= len(handles) else None
+            return np.asarray(pixels_of(handles[handle - 1])) if 0 < handle <= len(handles) else None
         except (SwathError, OSError) as error:
             self.remark(f"A mask is left out. {error}")
             return None

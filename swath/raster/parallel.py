@@ -1,0 +1,55 @@
+"""Work on the strips and tiles of an image by a few threads, in order and without running ahead of memory."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+THREADS = max(min(os.cpu_count() or 1, 8), 1)
+"""More than eight wait for memory, not for each other."""
+
+_inside = threading.local()
+
+
+@lru_cache(maxsize=1)
+def _pool(process: int) -> ThreadPoolExecutor:
+    """The threads of this process; one that was forked starts its own."""
+    return ThreadPoolExecutor(THREADS, thread_name_prefix="swath")
+
+
+def mapped(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Results in the order of the items, one item for each thread being worked on ahead of the reader.
+
+    Work that is itself done by such a thread goes on in it: threads that wait for threads would wait for ever.
+
+    Args:
+        function: called in several threads at once.
+        items: what it is called with.
+    """
+    if getattr(_inside, "busy", False) or THREADS == 1:
+        yield from map(function, items)
+        return
+
+    def work(item: Item) -> Result:
+        _inside.busy = True
+        return function(item)
+
+    pool, running = _pool(os.getpid()), deque[Future[Result]]()
+    try:
+        for item in items:
+            running.append(pool.submit(work, item))
+            if len(running) > THREADS:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
+    finally:
+        for future in running:
+            future.cancel()

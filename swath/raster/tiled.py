@@ -1,0 +1,426 @@
+"""Sets of pixels of images that are too large for one array: compressed tiles that are computed when they are needed.
+
+`TiledPixels` stands where a (rows, columns) bool array would: it has its shape, its `&`, `|` and `~`, and gives windows
+of it as arrays. Whatever goes window by window takes both; what wants the whole array is refused. See design/scale.md.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import tempfile
+import weakref
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.errors import InputError, Refused
+from swath.raster.parallel import mapped
+
+BoolImage = NDArray[np.bool_]
+Compute = Callable[[slice, slice], "BoolImage | bool"]
+Place = tuple[int, int]
+"""Offset and length in the file of tiles."""
+
+KEPT_BYTES = 2**26
+"""Unpacked tiles that are kept at hand: those of two or three masks under the strips that are being worked on."""
+
+
+class WholeImageNeeded(Refused):
+    """Something wants all pixels of an image at once that is held in tiles."""
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """When and how an image is held in tiles.
+
+    Attributes:
+        above_px: images of more pixels than this are; smaller ones are plain arrays.
+        shape: (rows, columns) of a tile.
+    """
+
+    above_px: int = 2**25
+    shape: tuple[int, int] = (512, 2048)
+
+    def hold(self, shape: tuple[int, int]) -> bool:
+        """Whether an image of a shape is held in tiles."""
+        return shape[0] * shape[1] > self.above_px
+
+
+USUAL_TILES = Tiles()
+
+
+def refuse_whole(shape: tuple[int, int]) -> NoReturn:
+    """Refuse to make one array of an image that is held in tiles.
+
+    Raises:
+        WholeImageNeeded: always.
+    """
+    raise WholeImageNeeded(
+        f"an image of {shape[0]:,} x {shape[1]:,} pixels is measured tile by tile, and this needs all of them at once. "
+        "Next: ask about a part of it that is cut out."
+    )
+
+
+@dataclass(eq=False)
+class TileFile:
+    """Compressed tiles in a file without a name, which is gone when the process is, however it ends.
+
+    Tiles that were unpacked last are kept at hand.
+    """
+
+    _file: Any = field(default_factory=lambda: tempfile.TemporaryFile(prefix="swath-", buffering=0))  # noqa: SIM115
+    _end: int = 0
+    _lock: Lock = field(default_factory=Lock)
+    _at_hand: OrderedDict[Place, BoolImage] = field(default_factory=OrderedDict)
+    _at_hand_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, self._file.close)
+
+    def put(self, tile: BoolImage) -> Place:
+        """Keep a tile.
+
+        Raises:
+            InputError: the disk is full.
+        """
+        packed = zlib.compress(np.packbits(tile).data, 1)
+        with self._lock:
+            place = (self._end, len(packed))
+            try:
+                self._file.seek(self._end)
+                if self._file.write(packed) != len(packed):
+                    raise OSError(errno.ENOSPC, "no space left")
+            except OSError as why:
+                raise InputError(
+                    f"The tiles of a large image cannot be kept in {tempfile.gettempdir()} ({why.strerror}). "
+                    "Next: free some space there, or name another folder in TMPDIR."
+                ) from None
+            self._end += len(packed)
+        return place
+
+    def get(self, place: Place, shape: tuple[int, int]) -> BoolImage:
+        """(rows, columns) bool, read-only: a tile that was kept."""
+        with self._lock:
+            if place in self._at_hand:
+                self._at_hand.move_to_end(place)
+                return self._at_hand[place]
+            self._file.seek(place[0])
+            packed = self._file.read(place[1])
+        bits = np.frombuffer(zlib.decompress(packed), dtype=np.uint8)
+        tile: BoolImage = np.unpackbits(bits, count=shape[0] * shape[1]).view(bool).reshape(shape)
+        tile.flags.writeable = False
+        self._remember(place, tile)
+        return tile
+
+    def _remember(self, place: Place, tile: BoolImage) -> None:
+        with self._lock:
+            if place in self._at_hand:
+                return
+            self._at_hand[place] = tile
+            self._at_hand_bytes += tile.nbytes
+            while self._at_hand_bytes > KEPT_BYTES and len(self._at_hand) > 1:
+                _, oldest = self._at_hand.popitem(last=False)
+                self._at_hand_bytes -= oldest.nbytes
+
+
+class TiledPixels:
+    """A set of pixels in tiles.
+
+    Each tile is computed once, when somebody first asks for it, and then kept: as one truth value where its pixels are
+    all alike, else packed. Thread-safe; a tile that two threads want at once may be computed twice.
+
+    Attributes:
+        shape: (rows, columns) of the image.
+        tiles: rows and columns of a tile.
+    """
+
+    __array_ufunc__ = None  # so that NumPy leaves `array & tiled` to this class
+    base = None
+    ndim = 2
+    dtype = np.dtype(bool)
+
+    def __init__(self, shape: tuple[int, int], compute: Compute, tiles: tuple[int, int], file: TileFile) -> None:
+        """Begin with no tile known.
+
+        Args:
+            shape: (rows, columns) of the image.
+            compute: from rows and columns to the pixels there, or one truth value for all of them.
+            tiles: rows and columns of a tile.
+            file: where tiles are kept.
+        """
+        self.shape, self.tiles = shape, tiles
+        self._compute: Compute | None = compute
+        self._file = file
+        self._known: dict[tuple[int, int], bool | Place] = {}
+        self._counts: dict[tuple[int, int], int] = {}
+        self._across = tuple(-(-size // side) for size, side in zip(shape, tiles, strict=True))
+
+    @property
+    def size(self) -> int:
+        """Number of pixels of the image."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory and disk that the tiles take."""
+        return sum(place[1] if isinstance(place, tuple) else 1 for place in list(self._known.values()))
+
+    def derived(self, compute: Compute) -> TiledPixels:
+        """Another set of pixels of the same image."""
+        return TiledPixels(self.shape, compute, self.tiles, self._file)
+
+    def tile(self, row: int, col: int) -> BoolImage | bool:
+        """One tile: its pixels, or the truth value that all of them have."""
+        key = (row, col)
+        if key not in self._known:
+            return self._made(key)
+        known = self._known[key]
+        return self._file.get(known, self._shape_of(key)) if isinstance(known, tuple) else known
+
+    def _made(self, key: tuple[int, int]) -> BoolImage | bool:
+        compute = self._compute
+        if compute is None:  # another thread has just completed the set
+            return self.tile(*key)
+        rows, cols = self._slices(key)
+        made = compute(rows, cols)
+        pixels = (rows.stop - rows.start) * (cols.stop - cols.start)
+        count = int(made) * pixels if isinstance(made, bool) else int(np.count_nonzero(made))
+        if count in (0, pixels):
+            made = count > 0
+        self._counts[key] = count
+        self._known[key] = made if isinstance(made, bool) else self._file.put(made)
+        if len(self._known) == self._across[0] * self._across[1]:
+            self._compute = None  # what it was computed from may go
+        return made
+
+    def _slices(self, key: tuple[int, int]) -> tuple[slice, slice]:
+        rows, cols = (
+            slice(k * side, min((k + 1) * side, size))
+            for k, side, size in zip(key, self.tiles, self.shape, strict=True)
+        )
+        return rows, cols
+
+    def _shape_of(self, key: tuple[int, int]) -> tuple[int, int]:
+        rows, cols = self._slices(key)
+        return rows.stop - rows.start, cols.stop - cols.start
+
+    def _keys(self, rows: slice, cols: slice) -> Iterator[tuple[int, int]]:
+        """The tiles that a window reaches into."""
+        down, across = (
+            range(part.start // side, -(-part.stop // side))
+            for part, side in zip((rows, cols), self.tiles, strict=True)
+        )
+        return itertools.product(down, across)
+
+    def counts(self) -> Iterator[tuple[tuple[slice, slice], int]]:
+        """Rows and columns of each tile, and how many of its pixels are in the set."""
+        keys = list(np.ndindex(self._across))
+        for key, count in zip(keys, mapped(self._count_of, keys), strict=True):
+            yield self._slices(key), count
+
+    def _count_of(self, key: tuple[int, int]) -> int:
+        if key not in self._counts:
+            self.tile(*key)
+        return self._counts[key]
+
+    def tiled_parts(self) -> Iterator[tuple[slice, slice, BoolImage]]:
+        """Rows, columns and pixels of the tiles in which any pixel is in the set, from top to bottom."""
+        keys = list(np.ndindex(self._across))
+        for key, tile in zip(keys, mapped(lambda key: self.tile(*key), keys), strict=True):
+            if tile is not False:
+                rows, cols = self._slices(key)
+                yield rows, cols, np.ones(self._shape_of(key), dtype=bool) if tile is True else tile
+
+    def sum(self) -> int:
+        """Number of pixels in the set."""
+        return sum(count for _, count in self.counts())
+
+    def any(self) -> bool:
+        """Whether any pixel is in the set."""
+        return any(list(self._counts.values())) or any(count for _, count in self.counts())
+
+    def all(self) -> bool:
+        """Whether every pixel is in the set."""
+        return all(count == _area(part) for part, count in self.counts())
+
+    def copy(self) -> TiledPixels:
+        """The same set: nothing changes it."""
+        return self
+
+    def alike(self, rows: slice, cols: slice) -> bool | None:
+        """The truth value that all pixels of a window have; None where they differ, or the tiles under it do."""
+        values = {tile if isinstance(tile, bool) else None for tile in (self.tile(*k) for k in self._keys(rows, cols))}
+        return values.pop() if len(values) == 1 else None
+
+    def window(self, rows: slice, cols: slice) -> BoolImage:
+        """(rows, columns) bool of a window inside the image; it may be read-only."""
+        keys = list(self._keys(rows, cols))
+        if len(keys) == 1:
+            own, tile = self._slices(keys[0]), self.tile(*keys[0])
+            if not isinstance(tile, bool):
+                return tile[_moved(rows, own[0].start), _moved(cols, own[1].start)]
+        window = np.zeros((rows.stop - rows.start, cols.stop - cols.start), dtype=bool)
+        for key in keys:
+            tile, own = self.tile(*key), self._slices(key)
+            both = [slice(max(a.start, b.start), min(a.stop, b.stop)) for a, b in zip((rows, cols), own, strict=True)]
+            if tile is not False:
+                inside = tuple(_moved(part, first.start) for part, first in zip(both, own, strict=True))
+                into = tuple(_moved(part, first.start) for part, first in zip(both, (rows, cols), strict=True))
+                window[into] = True if tile is True else tile[inside]
+        return window
+
+    def __getitem__(self, key: Any) -> Any:
+        """A window as an array, whole or every so many rows and columns; or pixels given by their rows and columns."""
+        parts = key if isinstance(key, tuple) else (key, slice(None))
+        if all(isinstance(part, slice) for part in parts):
+            (top, bottom, down), (left, right, across) = (
+                part.indices(size) for part, size in zip(parts, self.shape, strict=True)
+            )
+            cols = slice(left, right)
+            if down == 1:
+                return self.window(slice(top, bottom), cols)[:, ::across]
+            picked = [self.window(slice(row, row + 1), cols)[0, ::across] for row in range(top, bottom, down)]
+            return np.stack(picked)
+        return self._points(*(np.asarray(part) for part in parts))
+
+    def _points(self, rows: NDArray[Any], cols: NDArray[Any]) -> BoolImage:
+        tile_of = rows // self.tiles[0] * self._across[1] + cols // self.tiles[1]
+        order = np.argsort(tile_of, kind="stable")
+        found = np.zeros(len(rows), dtype=bool)
+        for own in np.split(order, np.flatnonzero(np.diff(tile_of[order])) + 1):
+            if not len(own):
+                continue
+            key = divmod(int(tile_of[own[0]]), self._across[1])
+            tile, part = self.tile(*key), self._slices(key)
+            found[own] = tile if isinstance(tile, bool) else tile[rows[own] - part[0].start, cols[own] - part[1].start]
+        return found
+
+    def __and__(self, other: PixelSet) -> TiledPixels:
+        if isinstance(other, TiledPixels) and other.complete:
+            return self
+        if self.complete and isinstance(other, TiledPixels):
+            return other
+        return self._joined(other, absorbing=False)
+
+    __rand__ = __and__
+
+    def __or__(self, other: PixelSet) -> TiledPixels:
+        return self._joined(other, absorbing=True)
+
+    __ror__ = __or__
+
+    def __invert__(self) -> TiledPixels:
+        def compute(rows: slice, cols: slice) -> BoolImage | bool:
+            own = self.part(rows, cols)
+            return not own if isinstance(own, bool) else ~own
+
+        return self.derived(compute)
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is known already that every pixel is in the set."""
+        return self._compute is None and all(known is True for known in self._known.values())
+
+    def part(self, rows: slice, cols: slice) -> BoolImage | bool:
+        """A window: its pixels, or the truth value that all of them have."""
+        alike = self.alike(rows, cols)
+        return self.window(rows, cols) if alike is None else alike
+
+    def _joined(self, other: PixelSet, *, absorbing: bool) -> TiledPixels:
+        """The union where `absorbing`, else the intersection: the other side of an absorbing tile is not asked."""
+
+        def compute(rows: slice, cols: slice) -> BoolImage | bool:
+            own = self.part(rows, cols)
+            if isinstance(own, bool):
+                return own if own is absorbing else part_of(other, rows, cols)
+            its = part_of(other, rows, cols)
+            if isinstance(its, bool):
+                return its if its is absorbing else own
+            return own | its if absorbing else own & its
+
+        return self.derived(compute)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> BoolImage:
+        refuse_whole(self.shape)
+
+    def __iter__(self) -> Iterator[Any]:
+        refuse_whole(self.shape)
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(np.ndarray, name):
+            refuse_whole(self.shape)
+        raise AttributeError(name)
+
+
+PixelSet: TypeAlias = "BoolImage | TiledPixels"
+"""A set of pixels of an image, as an array or in tiles."""
+
+
+def tiled(shape: tuple[int, int], tiles: Tiles, compute: Compute) -> TiledPixels:
+    """A set of pixels in tiles of a file of their own."""
+    return TiledPixels(shape, compute, tiles.shape, TileFile())
+
+
+def everywhere(shape: tuple[int, int], tiles: Tiles) -> TiledPixels:
+    """All pixels of an image, in tiles; that they are all is known at once."""
+    found = tiled(shape, tiles, lambda rows, cols: True)
+    for key in np.ndindex(found._across):
+        found.tile(*key)
+    return found
+
+
+def by_window(like: PixelSet, compute: Compute) -> PixelSet:
+    """A set of pixels computed window by window: tiled where another set of the same image is, else at once.
+
+    Args:
+        like: any set of pixels of the image.
+        compute: from rows and columns to the pixels there, or one truth value for all of them.
+    """
+    if isinstance(like, TiledPixels):
+        return like.derived(compute)
+    made = compute(*whole_of(like))
+    return np.full(like.shape, made) if isinstance(made, bool) else made
+
+
+def whole_of(pixels: PixelSet) -> tuple[slice, slice]:
+    """All rows and all columns."""
+    return slice(0, pixels.shape[0]), slice(0, pixels.shape[1])
+
+
+def part_of(pixels: PixelSet, rows: slice, cols: slice) -> BoolImage | bool:
+    """A window of a set; one truth value where it is known that all pixels have it."""
+    return pixels.part(rows, cols) if isinstance(pixels, TiledPixels) else pixels[rows, cols]
+
+
+def window_of_set(pixels: PixelSet, rows: slice, cols: slice) -> BoolImage:
+    """(rows, columns) bool of a window; it may be read-only."""
+    return pixels.window(rows, cols) if isinstance(pixels, TiledPixels) else pixels[rows, cols]
+
+
+def any_of(windows: Sequence[BoolImage | bool]) -> BoolImage | bool:
+    """The union of some windows of one place; of none of them nothing."""
+    found: BoolImage | bool = False
+    for window in windows:
+        found = window if found is False else True if found is True or window is True else found | window
+    return found
+
+
+def number_of(pixels: PixelSet) -> int:
+    """How many pixels are in a set."""
+    return pixels.sum() if isinstance(pixels, TiledPixels) else int(np.count_nonzero(pixels))
+
+
+def _area(part: tuple[slice, slice]) -> int:
+    rows, cols = part
+    return int((rows.stop - rows.start) * (cols.stop - cols.start))
+
+
+def _moved(part: slice, first: int) -> slice:
+    return slice(part.start - first, part.stop - first)

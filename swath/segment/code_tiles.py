@@ -1,0 +1,129 @@
+"""Codes of class rasters that are too large for one array: read window by window, with a summary of each tile.
+
+Codes themselves are not kept: reading a compressed class raster again takes less time than packing and unpacking its
+codes would. The summaries say in which tiles a class is, so that only those are read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.raster.parallel import mapped
+from swath.raster.placing import Placement
+from swath.raster.reader import Raster, masked_windows
+from swath.raster.tiled import BoolImage, TiledPixels, Tiles, tiled
+from swath.segment.align import onto_window
+from swath.segment.codes import FIRST_CLASS, VOID, Census, CodeImage, Coding, tallied
+
+Window = tuple[slice, slice]
+Tally = tuple[NDArray[Any], NDArray[Any]]
+"""Codes that occur, and how often."""
+
+
+class TiledCodes:
+    """Codes of an image that is held in tiles.
+
+    Attributes:
+        shape: (rows, columns) of the image.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        tiles: Tiles,
+        read: Callable[[slice, slice], CodeImage],
+        tallies: Mapping[Any, Tally],
+    ) -> None:
+        """Codes whose tiles have been counted.
+
+        Args:
+            shape: (rows, columns) of the image.
+            tiles: how it is cut.
+            read: from rows and columns to the codes there.
+            tallies: what occurs in the tile that begins at a row and a column.
+        """
+        self.shape = shape
+        self._read, self._tallies = read, tallies
+        self._nothing = tiled(shape, tiles, lambda rows, cols: False)
+
+    def between(self, first: int, last: int) -> TiledPixels:
+        """Where codes lie between two, both included."""
+
+        def compute(rows: slice, cols: slice) -> BoolImage | bool:
+            codes, _ = self._tallies[rows.start, cols.start]
+            among = (codes >= first) & (codes <= last)
+            if among.all() or not among.any():
+                return bool(among.any())
+            found = self._read(rows, cols)
+            return found == first if first == last else (found >= first) & (found <= last)
+
+        return self._nothing.derived(compute)
+
+
+def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | None, where: Placement) -> TiledCodes:
+    """Codes of a label raster on the grid of an image that is held in tiles; reads the labels once, to count them.
+
+    Args:
+        raster: the labels.
+        image: the image.
+        coding: from values to codes.
+        census: told of every value that occurs.
+        where: how the labels lie under the image.
+
+    Raises:
+        InputError: the labels cannot be read, or are no classes.
+    """
+    bands = masked_windows(raster, *(band.index for band in raster.data_bands))
+
+    def values_counted(window: Window) -> Tally:
+        return tallied(coding.values(bands(*window)))
+
+    def codes_read(rows: slice, cols: slice) -> CodeImage:
+        return coding.codes(coding.values(bands(rows, cols)))
+
+    tallies: dict[tuple[int, int], Tally] = {}
+    windows = list(_windows(where.rows, where.cols, image.tiles.shape))
+    for window, (values, counts) in zip(windows, mapped(values_counted, windows), strict=True):
+        if census is not None:
+            census.add(values, counts)
+        tallies[window[0].start, window[1].start] = _of_codes(values, counts, coding, _size(window))
+    if where.same_grid:
+        return TiledCodes(image.shape, image.tiles, codes_read, tallies)
+    name = raster.path.name
+
+    def codes_moved(rows: slice, cols: slice) -> CodeImage:
+        return onto_window(codes_read, raster.grid, image.grid, name, (rows, cols))
+
+    def codes_counted(window: Window) -> Tally:
+        codes, counts = np.unique(codes_moved(*window), return_counts=True)
+        return codes, counts
+
+    windows = list(_windows(slice(0, image.shape[0]), slice(0, image.shape[1]), image.tiles.shape))
+    counted = {(w[0].start, w[1].start): t for w, t in zip(windows, mapped(codes_counted, windows), strict=True)}
+    return TiledCodes(image.shape, image.tiles, codes_moved, counted)
+
+
+def _windows(rows: slice, cols: slice, tile: tuple[int, int]) -> list[Window]:
+    return [
+        (slice(top, min(top + tile[0], rows.stop)), slice(left, min(left + tile[1], cols.stop)))
+        for top in range(rows.start, rows.stop, tile[0])
+        for left in range(cols.start, cols.stop, tile[1])
+    ]
+
+
+def _size(window: Window) -> int:
+    rows, cols = window
+    return int((rows.stop - rows.start) * (cols.stop - cols.start))
+
+
+def _of_codes(values: NDArray[Any], counts: NDArray[Any], coding: Coding, pixels: int) -> Tally:
+    """The tally of codes that follows from one of values; pixels without a value are void."""
+    codes = np.array([coding.code_of.get(value, VOID) for value in values.tolist()], dtype=np.int64)
+    totals = np.bincount(codes, counts, minlength=FIRST_CLASS).astype(np.int64)
+    totals[VOID] += pixels - int(counts.sum())
+    present = np.flatnonzero(totals)
+    return present, totals[present]

@@ -1,0 +1,102 @@
+"""The pixels within a distance of a target, tile by tile: each run of target pixels is drawn out by a disc.
+
+Exact, for pixels that are equal rectangles. A tile looks no further than the distance asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from swath.raster.ground import Ground
+from swath.tools.runs import BoolImage, IntArray
+
+SLACK = 1e-9
+"""Relative slack of "within D", so that a distance that equals D is within it in floating point too."""
+
+EXACT_PX = 1000.0
+"""Up to here the squared distances of square pixels are known as whole numbers: OpenCV's float32 distances are off by
+6e-8 of their length, which rounds to the right whole number up to 2,051 px."""
+
+CHUNK = 2**20
+"""Stretches that are drawn at a time: 60 MB."""
+
+
+@dataclass(frozen=True)
+class Disc:
+    """The steps from a pixel to those within a distance.
+
+    Attributes:
+        rows: (k,) row steps, in order.
+        reach: (k,) largest column step to either side.
+    """
+
+    rows: IntArray
+    reach: IntArray
+
+    @property
+    def reach_px(self) -> tuple[int, int]:
+        """Largest row step and largest column step; -1 of a disc that holds nothing."""
+        return (int(self.rows[-1]), int(self.reach.max())) if len(self.rows) else (-1, -1)
+
+
+def is_square(ground: Ground) -> bool:
+    """Whether row steps and column steps have one length."""
+    column_m, row_m = ground.size_xy_m
+    return abs(row_m / column_m - 1) < SLACK
+
+
+def disc(limit_m: float, ground: Ground, furthest_px: int) -> Disc:
+    """The disc of a distance, the limit included.
+
+    Args:
+        limit_m: the distance; below 0 for none.
+        ground: equal rectangles.
+        furthest_px: row and column steps beyond this do not matter.
+    """
+    column_m, row_m = ground.size_xy_m
+    if limit_m < 0:
+        return Disc(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    down = int(min(np.floor(limit_m / row_m) + 1, furthest_px))
+    rows = np.arange(-down, down + 1)
+    limit = limit_m / column_m
+    if is_square(ground) and limit <= EXACT_PX:
+        squared = int(np.floor(limit**2 * (1 + 2 * SLACK)))
+        left = squared - rows.astype(np.int64) ** 2
+        rows, left = rows[left >= 0], left[left >= 0]
+        return Disc(rows, np.floor(np.sqrt(left.astype(float))).astype(np.int64))
+    longest = limit_m * (1 + SLACK)
+    rows = rows[np.abs(rows) * row_m <= longest]
+    reach = np.minimum(np.sqrt(np.maximum(longest**2 - (rows * row_m) ** 2, 0.0)) / column_m, furthest_px)
+    reach = np.floor(reach).astype(np.int64)
+    reach += np.hypot((reach + 1) * column_m, rows * row_m) <= longest
+    reach -= np.hypot(reach * column_m, rows * row_m) > longest
+    return Disc(rows[reach >= 0], reach[reach >= 0])
+
+
+def drawn_out(row: IntArray, first: IntArray, lengths: IntArray, near: Disc, shape: tuple[int, int]) -> BoolImage:
+    """The pixels of a window that runs reach.
+
+    Args:
+        row: (m,) row of each run, counted from the window's corner; it may lie outside.
+        first: (m,) its first column, counted likewise.
+        lengths: (m,) its pixels.
+        near: how far it reaches.
+        shape: (rows, columns) of the window.
+    """
+    height, width = shape
+    # One column more than the window has: where a run ends that reaches its edge.
+    change = np.zeros((height, width + 1), dtype=np.int32)
+    flat = change.reshape(-1)
+    step = max(CHUNK // max(len(near.rows), 1), 1)
+    for begin in range(0, len(row), step):
+        part = slice(begin, begin + step)
+        at = (row[part, None] + near.rows[None]).ravel()
+        left = (first[part, None] - near.reach[None]).ravel().clip(0, width)
+        right = (first[part, None] + lengths[part, None] + near.reach[None]).ravel().clip(0, width)
+        seen = (at >= 0) & (at < height) & (left < right)
+        base = at[seen] * (width + 1)
+        np.add.at(flat, base + left[seen], 1)
+        np.subtract.at(flat, base + right[seen], 1)
+    return np.ascontiguousarray(np.cumsum(change, axis=1, dtype=np.int32)[:, :width] > 0)
