@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from swath.agent.llm import wording
 from swath.agent.llm.bound_compile import compiled
-from swath.agent.llm.bound_forms import rules_of
 from swath.agent.llm.bound_grammar import grammar
+from swath.agent.llm.bound_rules import rules_of
 from swath.agent.llm.bound_schema import CANNOT, EXPRESSION, expression_of, json_of, schema
 from swath.agent.llm.code import declined
 from swath.agent.llm.exchange import Grammar, Schema, Shape

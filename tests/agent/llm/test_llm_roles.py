@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from llm_scenes import task
 
-from swath.agent.llm.bound_forms import rules_of
 from swath.agent.llm.bound_grammar import grammar
+from swath.agent.llm.bound_rules import rules_of
 from swath.agent.llm.roles import Roles
 
 
