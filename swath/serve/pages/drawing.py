@@ -62,14 +62,14 @@ def mask_uri(pixels: BoolImage, colour: Colour, longest: int = LONGEST_SIDE_PX) 
     shown: NDArray[np.uint8] = pixels.astype(np.uint8)
     if (height, width) != pixels.shape:
         levels = LEVELS
-        share = cv2.resize(pixels.astype(np.float32), (width, height), interpolation=cv2.INTER_AREA)
+        share = cv2.resize(shown * 255, (width, height), interpolation=cv2.INTER_AREA)
         # Rounded up, so that a house of a pixel is still there.
-        shown = np.ceil(np.asarray(share) * levels - 1e-6).astype(np.uint8)
+        shown = np.ceil(np.arange(256) * levels / 255).astype(np.uint8)[share]
     drawn = Image.fromarray(shown, "P")
     drawn.putpalette(bytes(colour) * (levels + 1))
     strengths = bytes(round(255 * level / levels) for level in range(levels + 1))
     out = BytesIO()
-    drawn.save(out, "PNG", optimize=True, bits=1 if levels == 1 else 2, transparency=strengths)
+    drawn.save(out, "PNG", bits=1 if levels == 1 else 2, transparency=strengths)
     return uri("png", out.getvalue())
 
 

@@ -1,5 +1,11 @@
 import { Viewer } from "./viewer.js";
-import { Table, objectColumns, objectFilter } from "./table.js";
+import { Table, measured, whole, objectColumns, objectFilter } from "./table.js";
+
+// The answer is painted first; a page that is not in sight paints nothing, and does not wait for it.
+await Promise.race([
+  new Promise((done) => requestAnimationFrame(() => setTimeout(done))),
+  new Promise((done) => setTimeout(done, 250)),
+]);
 
 const found = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
@@ -11,7 +17,7 @@ if (viewer && found.viewer.shown !== null) viewer.setLayer("left", found.viewer.
 
 function words(row) {
   const measures = [
-    objects.area_m2[row] === null ? `${objects.area_px[row]} px` : `${objects.area_m2[row]} m²`,
+    objects.area_m2[row] === null ? `${measured.format(objects.area_px[row])} px` : `${measured.format(objects.area_m2[row])} m²`,
     objects.height_m[row] === null ? "" : `${objects.height_m[row]} m high`,
     objects.score[row] === null ? "" : `score ${objects.score[row]}`,
   ];
@@ -28,7 +34,7 @@ function startTable() {
   }));
   for (const field of Object.values(fields)) field.addEventListener("input", refilter);
   table.onRows = (rows) => {
-    byId("object-count").textContent = `${rows.length.toLocaleString("en")} of ${objects.id.length.toLocaleString("en")}`;
+    byId("object-count").textContent = `${whole.format(rows.length)} of ${whole.format(objects.id.length)}`;
     viewer?.setVisible(rows.length === objects.id.length ? null : rows);
   };
   table.onChoose = (row, close) => {
@@ -105,3 +111,4 @@ for (const button of document.querySelectorAll("[data-layer]")) {
     frame?.scrollIntoView({ block: "nearest" });
   });
 }
+performance.mark("swath:ready");

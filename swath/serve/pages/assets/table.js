@@ -2,6 +2,8 @@
 
 const ROW = 34; // pixels, as in viewer.css
 const BEYOND = 8; // rows kept above and below those in sight
+export const whole = new Intl.NumberFormat("en");
+export const measured = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
 const order = new Intl.Collator("en", { numeric: true });
 
 export class Table {
@@ -164,9 +166,14 @@ export class Table {
         this.elements.delete(row);
       }
     }
+    let before = null;
     for (const [row, at] of wanted) {
       if (!this.elements.has(row)) this.elements.set(row, this.#made(row, at));
       const element = this.elements.get(row);
+      // In the order of the rows, so that a screen reader reads them in it.
+      const next = before ? before.nextSibling : this.body.firstChild;
+      if (element !== next) this.body.insertBefore(element, next);
+      before = element;
       element.classList.toggle("chosen", row === this.chosen);
       element.setAttribute("aria-selected", String(row === this.chosen));
     }
@@ -191,26 +198,25 @@ export class Table {
       }
       element.append(cell);
     }
-    // In the order of the rows, so that a screen reader reads them in it.
-    const after = [...this.body.children].find((other) => Number(other.getAttribute("aria-rowindex")) > at + 2);
-    this.body.insertBefore(element, after ?? null);
     return element;
   }
 }
 
 // The columns of objects: id, class, measures that any of them has, and why each was kept or dropped.
 export function objectColumns(objects) {
-  const numbers = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
-  const measure = (name) => (row) => (objects[name][row] === null ? "" : numbers.format(objects[name][row]));
+  // Every row is a grid of its own, so that a column is as wide as its longest text from the start.
+  const letters = (name) => objects[name].reduce((most, text) => Math.max(most, text === null ? 0 : text.length), 0);
+  const wide = (name, least, most) => Math.min(Math.max(letters(name) * 0.5 + 1.75, least), most);
+  const measure = (name) => (row) => (objects[name][row] === null ? "" : measured.format(objects[name][row]));
   const measures = [
-    ["area_m2", "Area, m²", "9rem"], ["area_px", "Pixels", "6.5rem"], ["height_m", "Height, m", "7rem"], ["score", "Score", "6rem"],
+    ["area_m2", "Area, m²", "8rem"], ["area_px", "Pixels", "6.5rem"], ["height_m", "Height, m", "7rem"], ["score", "Score", "6rem"],
   ].filter(([name]) => objects[name].some((value) => value !== null));
   return [
-    { name: "id", label: "Id", width: "minmax(5rem, 9rem)", shown: (row) => objects.id[row] },
-    { name: "class", label: "Class", width: "minmax(6rem, 12rem)", shown: (row) => objects.class[row] },
+    { name: "id", label: "Id", width: `${wide("id", 3.5, 10)}rem`, shown: (row) => objects.id[row] },
+    { name: "class", label: "Class", width: `${wide("class", 5.5, 12)}rem`, shown: (row) => objects.class[row] },
     ...(objects.colour.some((value) => value !== null) ? [{ name: "colour", label: "Colour", width: "6rem", shown: (row) => objects.colour[row] ?? "" }] : []),
     ...measures.map(([name, label, width]) => ({ name, label, width, figure: true, shown: measure(name) })),
-    { name: "why", label: "Kept or dropped, and why", width: "minmax(18rem, 1fr)", shown: (row) => objects.why[row] },
+    { name: "why", label: "Kept or dropped, and why", width: `minmax(${wide("why", 12, 40)}rem, 1fr)`, shown: (row) => objects.why[row] },
   ];
 }
 

@@ -3,6 +3,8 @@
 
 const UNITS = 4; // outlines are in quarters of a picture pixel
 const CLOSEST = 48; // screen pixels per picture pixel
+const SMALL = 10; // screen pixels: below this an object is drawn as its box, which looks the same and is five times as fast
+const MANY = 2500; // objects in sight from which on outlines have no dark edge, which would take as long again
 const COLOURS = { counted: "#ffa500", dropped: "#f0f0f0", casing: "#141414", chosen: "#ff2d95", hovered: "#ffffff" };
 
 const between = (low, value, high) => Math.min(Math.max(value, low), high);
@@ -15,7 +17,8 @@ export class Viewer {
     this.root = root;
     this.frame = find(".viewer-frame");
     this.stage = find(".viewer-stage");
-    this.canvas = find(".viewer-marks");
+    this.marks = find(".viewer-marks");
+    this.pointed = find(".viewer-pointed");
     this.line = find(".viewer-line");
     this.said = find(".viewer-said");
     this.controls = Object.fromEntries(["opacity", "swipe", "outlines"].map((role) => [role, find(`[data-role="${role}"]`)]));
@@ -45,7 +48,6 @@ export class Viewer {
 
   setVisible(rows) {
     this.visible = rows;
-    this.groups = null;
     this.draw();
   }
 
@@ -72,13 +74,13 @@ export class Viewer {
 
   choose(index) {
     this.chosen = index;
-    this.draw();
+    this.#point();
   }
 
   hover(index) {
     if (this.hovered === index) return;
     this.hovered = index;
-    this.draw();
+    this.#point();
   }
 
   say(text) { this.said.textContent = text; }
@@ -159,8 +161,10 @@ export class Viewer {
     this.fit = Math.min(wide / this.width, tall / this.height);
     if (!(this.scale > 0) || Math.abs(this.scale - before) < 1e-9) this.scale = this.fit;
     const dense = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(wide * dense);
-    this.canvas.height = Math.round(tall * dense);
+    for (const canvas of [this.marks, this.pointed]) {
+      canvas.width = Math.round(wide * dense);
+      canvas.height = Math.round(tall * dense);
+    }
     this.#moved();
   }
 
@@ -269,20 +273,9 @@ export class Viewer {
   }
 
   #holds(row, x, y) {
-    const context = this.canvas.getContext("2d");
+    const context = this.marks.getContext("2d");
     context.setTransform(1, 0, 0, 1, 0, 0);
     return context.isPointInPath(this.#path(row), x * UNITS, y * UNITS, "evenodd");
-  }
-
-  // All visible outlines as one path for each kind: ten thousand strokes take seconds, two take milliseconds.
-  #grouped() {
-    if (!this.groups) {
-      this.groups = { counted: new Path2D(), dropped: new Path2D() };
-      for (const row of this.visible ?? this.objects.box.keys()) {
-        this.groups[this.objects.counted[row] ? "counted" : "dropped"].addPath(this.#path(row));
-      }
-    }
-    return this.groups;
   }
 
   #paint() {
@@ -300,45 +293,74 @@ export class Viewer {
     line.hidden = this.swipe >= 1 || this.swipe <= 0;
     line.style.left = `${at}px`;
     this.#paintMarks();
+    this.#paintPointed();
+  }
+
+  #point() {
+    if (!this.pointing) this.pointing = requestAnimationFrame(() => { this.pointing = 0; this.#paintPointed(); });
+  }
+
+  // A cleared canvas whose unit is a quarter of a picture pixel, with a pen whose width is in screen pixels.
+  #pen(canvas) {
+    const context = canvas.getContext("2d");
+    const dense = window.devicePixelRatio || 1;
+    const scale = this.scale / UNITS;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    context.setTransform(scale * dense, 0, 0, scale * dense, this.x * dense, this.y * dense);
+    context.lineJoin = "round";
+    return { context, ink: (colour, pixels) => { context.strokeStyle = colour; context.lineWidth = pixels / scale; } };
+  }
+
+  // Rows whose boxes lie in the frame, those dropped apart from those counted.
+  #inSight() {
+    const [x0, y0] = [-this.x / this.scale, -this.y / this.scale];
+    const [x1, y1] = [x0 + this.frame.clientWidth / this.scale, y0 + this.frame.clientHeight / this.scale];
+    const found = { counted: [], dropped: [] };
+    for (const row of this.visible ?? this.objects.box.keys()) {
+      const box = this.objects.box[row];
+      if (box && box[2] >= x0 && box[0] <= x1 && box[3] >= y0 && box[1] <= y1) found[this.objects.counted[row] ? "counted" : "dropped"].push(row);
+    }
+    return found;
   }
 
   #paintMarks() {
-    const context = this.canvas.getContext("2d");
-    const dense = window.devicePixelRatio || 1;
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    if (!this.objects) return;
-    const scale = this.scale / UNITS;
-    context.setTransform(scale * dense, 0, 0, scale * dense, this.x * dense, this.y * dense);
-    context.lineJoin = "round";
-    const stroke = (path, colour, pixels) => {
-      context.strokeStyle = colour;
-      context.lineWidth = pixels / scale;
-      context.stroke(path);
+    const { context, ink } = this.#pen(this.marks);
+    if (!this.objects || !this.controls.outlines.checked) return;
+    const { counted, dropped } = this.#inSight();
+    const stroke = (row) => {
+      const box = this.objects.box[row];
+      const [wide, tall] = [box[2] - box[0], box[3] - box[1]];
+      if (Math.max(wide, tall) * this.scale < SMALL) context.strokeRect(box[0] * UNITS, box[1] * UNITS, wide * UNITS, tall * UNITS);
+      else context.stroke(this.#path(row));
     };
-    if (this.controls.outlines.checked) {
-      const { counted, dropped } = this.#grouped();
-      stroke(dropped, COLOURS.casing, 1.6);
-      stroke(dropped, COLOURS.dropped, 0.8);
-      stroke(counted, COLOURS.casing, 3.2);
-      stroke(counted, COLOURS.counted, 1.8);
-    }
-    for (const [row, colour] of [[this.hovered, COLOURS.hovered], [this.chosen, COLOURS.chosen]]) {
-      if (row === null) continue;
-      stroke(this.#path(row), COLOURS.casing, 6);
-      stroke(this.#path(row), colour, 3.4);
-      this.#paintBox(context, stroke, this.objects.box[row], colour);
+    const edged = counted.length + dropped.length < MANY;
+    for (const [rows, colour, pixels] of [[dropped, COLOURS.dropped, 0.9], [counted, COLOURS.counted, 1.8]]) {
+      if (edged) {
+        ink(COLOURS.casing, pixels + 1.3);
+        rows.forEach(stroke);
+      }
+      ink(colour, pixels);
+      rows.forEach(stroke);
     }
   }
 
-  // A small object gets a frame around it, so that the eye finds it.
-  #paintBox(context, stroke, box, colour) {
-    if (!box || Math.max(box[2] - box[0], box[3] - box[1]) * this.scale > 28) return;
-    const around = 14 / this.scale;
-    const [x, y] = [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2];
-    const ring = new Path2D();
-    ring.arc(x * UNITS, y * UNITS, around * UNITS, 0, 2 * Math.PI);
-    stroke(ring, COLOURS.casing, 4.5);
-    stroke(ring, colour, 2.5);
+  // The chosen object and the one that is pointed at; a small one gets a ring around it, so that the eye finds it.
+  #paintPointed() {
+    const { context, ink } = this.#pen(this.pointed);
+    for (const [row, colour] of [[this.hovered, COLOURS.hovered], [this.chosen, COLOURS.chosen]]) {
+      const box = row === null || !this.objects ? null : this.objects.box[row];
+      if (!box) continue;
+      const paths = [this.#path(row)];
+      if (Math.max(box[2] - box[0], box[3] - box[1]) * this.scale <= 28) {
+        const ring = new Path2D();
+        ring.arc(((box[0] + box[2]) / 2) * UNITS, ((box[1] + box[3]) / 2) * UNITS, (14 / this.scale) * UNITS, 0, 2 * Math.PI);
+        paths.push(ring);
+      }
+      for (const [paint, pixels] of [[COLOURS.casing, 5.5], [colour, 3]]) {
+        ink(paint, pixels);
+        for (const path of paths) context.stroke(path);
+      }
+    }
   }
 }
