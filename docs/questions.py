@@ -169,6 +169,62 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "植被比水体多吗？",
     ),
 }
+SEEN = replace(SCENE, bands=("red", "green", "blue"), heights=("dsm", "dtm"))
+ABOUT_SEEN = """With rasters of heights ([heights](heights.md)) and an image in true colour. A phrase for one object
+asks for its box ([boxes](boxes.md)); its places are nine cells, those of a count halves and quadrants.
+
+"""
+SEEN_SECTIONS = {
+    "Heights": (
+        "How tall is the tallest building?",
+        "What is the mean height of the buildings, in feet?",
+        "p90 height of the vegetation",
+        "How many buildings taller than 10 m are within 100 m of the river?",
+        "What percentage of the buildings is between 5 and 10 m tall?",
+        "Which is taller, the largest building or the largest solar panel?",
+        "What is the height difference between the tallest and the lowest building?",
+        "rank the buildings by height",
+        "What is the volume of the buildings above ground?",
+        "How tall is the building closest to the river?",
+    ),
+    "Land": (
+        "What is the elevation at pixel (120, 200)?",
+        "What is the elevation at lon 54.5, lat 24.4?",
+        "What is the elevation range?",
+        "What is the average slope of the farmland?",
+        "What share of the area is steeper than 15 degrees?",
+        "How much of the area is flat?",
+        "Which way does the slope face?",
+        "What is the mean terrain ruggedness index?",
+        "height profile from (10, 20) to (60, 20)",
+        "What area would be flooded if the water rises to 12 m, in hectares?",
+        "How many buildings would be flooded at a water level of 12 m?",
+        "How many buildings stand lower than 5 m?",
+    ),
+    "Boxes and masks": (
+        "the largest building in the top left",
+        "the red-roofed house closest to the lake",
+        "the second building from the left",
+        "the building between the two largest ones",
+        "the house next to the largest pond",
+        "the building of the same colour as the largest one",
+        "Which buildings are taller than 20 m?",
+        "Segment the buildings taller than 15 m",
+        "outline water and roads",
+    ),
+    "Looks": (
+        "What colour is the largest roof?",
+        "Is the largest building red?",
+        "How many white buildings are there?",
+        "What shape is the largest building?",
+        "Is the largest road straight or curved?",
+        "In which direction does the largest building run?",
+        "Are the houses clustered or scattered?",
+        "Is this area rural or urban?",
+        "Where is the largest pond?",
+        "Describe the image",
+    ),
+}
 TWO_DATES = (
     "How much vegetation was lost, in hectares?",
     "How much vegetation is unchanged?",
@@ -265,6 +321,9 @@ def page() -> str:
     parts = [HEAD.format(classes=", ".join(SCENE.classes))]
     for heading, questions in SECTIONS.items():
         parts.append(table(heading, "what is measured", {question: measured(question) for question in questions}))
+    for heading, questions in SEEN_SECTIONS.items():
+        rows = {question: measured(question, SEEN) for question in questions}
+        parts.append(table(heading, "what is measured", rows, ABOUT_SEEN if heading == "Heights" else ""))
     changes = {question: measured(question, BOTH_DATES) for question in TWO_DATES}
     parts.append(table("Two dates", "what is measured", changes, ABOUT_DATES))
     refused = {question: refusal(question, BOTH_DATES) for question in REFUSALS_OF_TWO_DATES}

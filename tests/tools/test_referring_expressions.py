@@ -45,6 +45,17 @@ def test_a_program_finds_the_object_that_is_meant(own: dict[str, Any], shared_da
     assert score.value is not None and score.value > 0.95
 
 
+@pytest.mark.parametrize("own", EXPRESSIONS, ids=lambda own: own["id"])
+def test_the_offline_planner_reads_the_sentence_alike(own: dict[str, Any], shared_data: Path, tmp_path: Path) -> None:
+    scene = referring_truth.plot(shared_data, own["kind"], own["image"])
+    truth = referring_truth.meant(own["truth"], scene, oriented=own["box"] == "oriented")
+    assert truth is not None
+    answer = swath.ask(scene.image, own["sentence"], planner="offline", out=tmp_path, keep="light", **scene.options)
+    assert (answer.status, answer.kind) == ("answered", "boxes"), answer.reason
+    assert len(answer.answer) == 1
+    assert answer.answer[0] == pytest.approx(truth.box, abs=0.6)
+
+
 def test_the_independent_reading_knows_when_nothing_or_several_are_meant() -> None:
     def thing(x: float, side: float) -> referring_truth.Thing:
         outline = shapely.box(x, 10, x + side, 10 + side)

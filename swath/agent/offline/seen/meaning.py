@@ -110,7 +110,9 @@ class Ranked(m.SeenStep):
 
 @dataclass(frozen=True)
 class Only(m.SeenStep):
-    """There is exactly one."""
+    """There is exactly one; `first` where it is the first of a rank, which only has to be there."""
+
+    first: bool = False
 
 
 # ---------------------------------------------------------------------- numbers

@@ -146,7 +146,7 @@ def reading(answer: Any) -> str:
     """What is measured, as a noun phrase."""
     own = isinstance(answer, s.Named | s.Boxes | s.Masks | s.Heights | s.Profile | s.Higher | s.Caption)
     said = seen_sentences.answer(answer, sentences.thing) if own else sentences.reading(answer)
-    return said.replace(" ,", ",")
+    return " ".join(said.replace(" ,", ",").split())
 
 
 def _check(pieces: Sequence[Piece]) -> None:

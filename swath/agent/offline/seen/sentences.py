@@ -31,7 +31,7 @@ def step(of: m.SeenStep, say: Say) -> str:
     if isinstance(of, s.InCell):
         return f"in the {of.cell} of the image cut into three"
     if isinstance(of, s.Only):
-        return "(the only one)"
+        return "" if of.first else "(the only one)"
     if isinstance(of, s.Ranked):
         return f", {_rank(of, say)}"
     if isinstance(of, s.Related):

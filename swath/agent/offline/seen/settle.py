@@ -71,7 +71,7 @@ class Settler:
         ranked = any(isinstance(step, s.Ranked) for step in steps)
         first = any(isinstance(step, s.Ranked) and (step.n == 1 or step.nth) for step in steps)
         if self.pointed and first and not target:
-            steps.append(s.Only())  # of none there is no first
+            steps.append(s.Only(first=True))  # of none there is no first
         if single and not target and not ranked and s.Only() not in steps and thing.classes:
             steps.append(s.Only())
         steps = sorted(dict.fromkeys(_without_twins(steps, thing)), key=_place)
