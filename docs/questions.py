@@ -171,7 +171,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 }
 SEEN = replace(SCENE, bands=("red", "green", "blue"), heights=("dsm", "dtm"))
 ABOUT_SEEN = """With rasters of heights ([heights](heights.md)) and an image in true colour. A phrase for one object
-asks for its box ([boxes](boxes.md)); its places are nine cells, those of a count halves and quadrants.
+asks for its box ([boxes](boxes.md)); places are nine cells there, in counts they are halves and quadrants.
 
 """
 SEEN_SECTIONS = {
