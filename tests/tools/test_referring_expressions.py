@@ -23,7 +23,7 @@ EXPRESSIONS: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text
 
 
 OUTSIDE_THE_CELL = ("houses-22",)
-"""What is nearest to a corner and yet not in the ninth of the image there: the planner refuses it as "in the corner"."""
+"""What is nearest to a corner and yet not in the ninth of the image there: refused as "in the corner"."""
 
 
 def test_there_are_forty_of_unlike_wording_and_boxes() -> None:
