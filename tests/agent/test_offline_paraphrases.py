@@ -26,6 +26,9 @@ SAME_OTHERWISE = frozenset(
         "My homework: how many houses are closer than 20 m to the water? each pixel is 0.5 m big",
         "Of the buildings within 50 m of water, how many are over 300 m2? pixel 0.5 m",
         "How many house is near of water less than 50 meter? GSD is of 0.5 meter",
+        "0.5 m/px. bldgs w/in 20 m of road?",
+        "Buildings, northern half, larger than 50 m2, count",
+        "What percentage of vegetation is found in patches of less than 0.1 ha?",
         "By how many square metres is the largest building larger than the second largest? GSD: 0.5 m",
         "How much agricultural land, in hectares, within patches larger than 0.25 hectares has access to water, where "
         "access means at most 100 m from a water body? (GSD: 1m)",
@@ -46,16 +49,17 @@ def planned(question: str, classes: list[str]) -> tuple[str, float | None] | Non
     return program.source, program.gsd_m
 
 
-def test_a_wording_is_planned_as_what_it_means_or_refused():
+@pytest.mark.parametrize("name", ["paraphrases.jsonl", "personas.jsonl"])
+def test_a_wording_is_planned_as_what_it_means_or_refused(name):
     same = 0
     other = []
-    for row in rows("paraphrases.jsonl"):
+    for row in rows(name):
         got, meant = planned(row["wording"], row["classes"]), planned(row["means"], row["classes"])
         same += got is not None and got == meant
         if None not in (got, meant) and got != meant and row["wording"] not in SAME_OTHERWISE:
             other.append((row["wording"], row["means"]))
     assert other == []
-    assert same / len(rows("paraphrases.jsonl")) >= LEAST_SAME
+    assert same / len(rows(name)) >= LEAST_SAME
 
 
 @pytest.mark.parametrize("row", rows("refusals.jsonl"), ids=lambda row: row["why"])

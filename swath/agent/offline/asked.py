@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from swath.agent.offline.amounts import units
 from swath.agent.offline.gsd import without_gsd
 from swath.agent.offline.meaning import Amount
-from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece, renamed
-from swath.agent.offline.preamble import without_preamble
+from swath.agent.offline.pieces import Piece, renamed
+from swath.agent.offline.preamble import with_and_without_preamble, without_asides, without_preamble
+from swath.agent.offline.rewording import AMOUNTS, reworded
 
 _UNITS = ("AUNIT", "LUNIT", "PUNIT", "PXUNIT")
-_AMOUNTS = ("QAREA", "QLEN", "QPX")
 _ASKED_BEFORE = ("IN", "AS", "AT", "INTO")
 
 
@@ -38,11 +38,24 @@ class Asked:
 
 def asides_taken_off(pieces: Sequence[Piece], text: str) -> Asked:
     """Take a preamble, a stated ground pixel size and an asked unit off the pieces, and mend what is left."""
-    pieces, told = without_preamble(pieces, text)
+    return _asked(*without_preamble(pieces, text))
+
+
+def with_and_without_asides(pieces: Sequence[Piece], text: str) -> Iterator[Asked]:
+    """The same with as little left out as possible, then with more: preambles, reasons, purposes."""
+    for rest, told in with_and_without_preamble(pieces, text):
+        asked = _asked(rest, told)
+        yield asked
+        without = without_asides(asked.pieces, text)
+        if without is not None:
+            yield replace(asked, pieces=tuple(without[0]), notes=(*asked.notes, *without[1]))
+
+
+def _asked(pieces: Sequence[Piece], told: tuple[str, ...]) -> Asked:
     pieces = _first_sentence_closed(pieces)
     rest, by = _without_way_of_counting(_sides(pieces))
     rest, gsd_m, notes = without_gsd(rest)
-    rest = _whole_amounts(_split_words(rest))
+    rest = _whole_amounts(reworded(rest))
     rest, unit = _without_unit(_pixels_named(rest))
     rest = _without_image(_listed(rest))
     return Asked(tuple(rest), gsd_m, unit, (*told, *notes), by)
@@ -79,86 +92,19 @@ def _sides(pieces: Sequence[Piece]) -> list[Piece]:
     ]
 
 
-def _split_words(pieces: Sequence[Piece]) -> list[Piece]:
-    """What stands for two words, for another, or for none: "or more" before a second thing, "show", "a : b"."""
-    found: list[Piece] = []
-    for at, piece in enumerate(pieces):
-        before = found[-1].kind if found else ""
-        after = pieces[at + 1].kind if at + 1 < len(pieces) else ""
-        if _says_nothing(pieces, at, before, after):
-            continue
-        if found and _said_twice(found[-1], piece):
-            found.pop()
-        found += _said(piece, before, after, _mark_after(pieces, at))
-    return found
-
-
-def _said_twice(before: Piece, piece: Piece) -> bool:
-    """Such as "building roofs", two words for one kind of object."""
-    if not before.kind == piece.kind == "CLASS" or piece.mark:
-        return False
-    return bool(before.value.single) and bool(piece.value.names == before.value.names)
-
-
-def _says_nothing(pieces: Sequence[Piece], at: int, before: str, after: str) -> bool:
-    """A word without a meaning in its place."""
-    piece = pieces[at]
-    if piece.kind == "ZWHATIS":  # "is how much", at the end of a Chinese question
-        return True
-    if piece.kind in (FOREIGN, UNKNOWN):  # "impervious, i.e. buildings and roads": what it means is said
-        return after == "BECAUSE" or (after == "CLASS" and "(" in _mark_after(pieces, at) and piece.kind == FOREIGN)
-    if piece.kind == "THEY":  # "their nearest road"
-        return after == "NEAREST"
-    if piece.kind == "WHICH":  # "what do they add up to"
-        return after == "DO" and at + 2 < len(pieces) and pieces[at + 2].kind == "THEY"
-    if piece.kind == "BECAUSE":
-        return at > 0 and pieces[at - 1].kind in (FOREIGN, UNKNOWN)
-    if piece.kind == "PERCENT":  # "proportion (%)"
-        return before == "PERCENT" or ("(" in piece.mark and any(other.kind == "PERCENT" for other in pieces[:at]))
-    return piece.kind == "HAVE" and piece.text.lower() == "show" and not before  # "show the number of"
-
-
-def _said(piece: Piece, before: str, after: str, mark_after: str) -> list[Piece]:
-    """What a word stands for beside its neighbours."""
-    two = piece.kind in ("ORMORE", "ORLESS") and piece.text != "+"
-    if two and (after == "THAN" or (after == "CLASS" and before not in (*_AMOUNTS, "NUM", "QPCT"))):
-        link = renamed(piece, "AND" if piece.text.startswith("and") else "OR")
-        return [link, renamed(piece, "MORE" if piece.kind == "ORMORE" else "LESS")]
-    if piece.kind == "DIRECTION" and piece.text.lower() == "north of" and after in (*_AMOUNTS, "NUM", "QPCT"):
-        return [renamed(piece, "OVER")]
-    if piece.kind in ("LARGER", "MORE", "SMALLER", "LESS") and after in _AMOUNTS:
-        return [renamed(piece, "OVER" if piece.kind in ("LARGER", "MORE") else "UNDER")]
-    if piece.kind == "WITH" and piece.text.lower().startswith("which ") and not before:
-        return [renamed(piece, "WHICH"), renamed(piece, "HAVE")]
-    if piece.kind in ("PLUSDE", "MOINSDE"):
-        kinds = {"PLUSDE": ("OVER", "MORE"), "MOINSDE": ("UNDER", "LESS")}[piece.kind]
-        return [renamed(piece, kinds[0] if after in (*_AMOUNTS, "NUM", "QPCT", "QPOW") else kinds[1])]
-    if piece.kind == "REL" and piece.text.lower() == "that is" and "," in mark_after:
-        return [renamed(piece, "BECAUSE")]
-    if piece.kind == before == "CLASS" and "-" in piece.mark:
-        return [Piece("TO", None, "-", piece.start, piece.start), piece]
-    if piece.kind == before == "CLASS" and ":" in piece.mark:
-        return [Piece("AGAINST", None, ":", piece.start, piece.start), piece]
-    return [piece]
-
-
-def _mark_after(pieces: Sequence[Piece], at: int) -> str:
-    return pieces[at + 1].mark if at + 1 < len(pieces) else ""
-
-
 def _whole_amounts(pieces: list[Piece]) -> list[Piece]:
     """Irradiances put together, a "-" between numbers as "to", "0.1 to 1 ha" with the unit on both."""
     found: list[Piece] = []
     for piece in pieces:
-        if found and piece.kind in (*_AMOUNTS, "NUM", "QPCT") and "-" in piece.mark:
-            if found[-1].kind in (*_AMOUNTS, "NUM", "QPCT"):
+        if found and piece.kind in (*AMOUNTS, "NUM", "QPCT") and "-" in piece.mark:
+            if found[-1].kind in (*AMOUNTS, "NUM", "QPCT"):
                 found.append(Piece("TO", None, "-", piece.start, piece.start))
             else:
                 piece = renamed(piece, "UNKNOWN")
         found.append(piece)
     for at in range(len(found) - 2):
         low, link, high = found[at : at + 3]
-        if low.kind == "NUM" and link.kind in ("TO", "AND") and high.kind in (*_AMOUNTS, "QPCT"):
+        if low.kind == "NUM" and link.kind in ("TO", "AND") and high.kind in (*AMOUNTS, "QPCT"):
             ranged = at > 0 and found[at - 1].kind in ("BETWEEN", "FROM", "SIZED")
             if high.value.key and (link.kind == "TO" or ranged):
                 found[at] = replace(low, kind=high.kind, value=_in_unit_of(low.value, high.value))
@@ -196,6 +142,8 @@ def _pixels_named(pieces: list[Piece]) -> list[Piece]:
         before = found[at - 1].kind
         if before == "PERCENT":
             found[at] = renamed(found[at], "IMAGE")
+        elif before == "CLASS" and any(piece.kind == "PERCENT" for piece in found[:at]):
+            found[at] = renamed(found[at], "AREA")
         elif before == "CLASS" and at > 1 and found[at - 2].kind == "HOWMANY":
             found[at - 1], found[at] = found[at], found[at - 1]
     return found
@@ -225,7 +173,8 @@ def _asked_at(pieces: list[Piece], at: int) -> tuple[int, int, str] | None:
     before = pieces[at - 1].kind if at else ""
     last = at == len(pieces) - 1
     if piece.kind in _UNITS:
-        if before in _ASKED_BEFORE:
+        uses = before == "ASSUMING" and pieces[at - 1].text.lower() in ("use", "using") and last
+        if before in _ASKED_BEFORE or uses:
             return at - 1, at + 1, piece.value.key
         alone = before not in ("HOWMANY", "HOWMUCH", "PER", "OR") and at > 0
         if alone and (last or "(" in piece.mark or "," in piece.mark):

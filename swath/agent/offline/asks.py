@@ -24,11 +24,13 @@ class ShareAsked:
 
     Attributes:
         part: what it is the share of, with all its steps.
-        of_image: whether the image was named as the whole.
+        of_image: whether the image is the whole.
+        implied: whether that is only because nothing else was named in the same sentence.
     """
 
     part: m.Thing
     of_image: bool
+    implied: bool = False
 
 
 @dataclass(frozen=True)

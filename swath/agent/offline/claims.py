@@ -70,10 +70,19 @@ class ClaimReader(NumberReader):
 
     def compared_where(self, children: list[Any]) -> ComparedAsked:
         """One measure here and there: "the share of water in the west greater than in the east"."""
+        return replace(self._here_than_there(children), operator=operator(children))
+
+    def _here_than_there(self, children: list[Any]) -> ComparedAsked:
         here = operands_in(children)[0]
         there = steps([child for child in children if not isinstance(child, Token)])
         other = rebuilt(here, lambda part: replace(part, steps=there) if isinstance(part, m.Thing) else None)
-        return ComparedAsked((here, other), operator(children))
+        return ComparedAsked((here, other), ">")
+
+    def larger_where(self, children: list[Any]) -> ComparedAsked:
+        return replace(self._here_than_there(children), operator=">")
+
+    def smaller_where(self, children: list[Any]) -> ComparedAsked:
+        return replace(self._here_than_there(children), operator="<")
 
     def more(self, children: list[Any]) -> ComparedAsked:
         return ComparedAsked(operands_in(children), ">", more=True)
@@ -179,6 +188,9 @@ class ClaimReader(NumberReader):
 
     def share_of_claim(self, children: list[Any]) -> m.Compared:
         return m.Compared(self.share_of(children), operator(children), values(children, "QPCT")[0])
+
+    def share_of_at_least(self, children: list[Any]) -> m.Compared:
+        return m.Compared(self.share_of(children), ">=", values(children, "QPCT")[0])
 
     def mostly(self, children: list[Any]) -> ComparedAsked:
         share = ShareAsked(things(children)[0], of_image=True)

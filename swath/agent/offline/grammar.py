@@ -66,7 +66,11 @@ def parser(name: str = "grammar.lark") -> Lark:
     bare = re.sub(r"//.*", "", text)
     terminals = sorted(set(re.findall(r"\b[A-Z]{2,}\b", bare)))
     declared = f"{text}\n%declare {' '.join(terminals)}\n"
-    return Lark(declared, parser="earley", lexer=_NoLexer, ambiguity="resolve")
+    starts = [start for start in _STARTS if re.search(rf"^{start}:", text, re.MULTILINE)]
+    return Lark(declared, start=starts, parser="earley", lexer=_NoLexer, ambiguity="resolve")
+
+
+_STARTS = ("start", "frame", "contest")
 
 
 @cache
@@ -99,24 +103,26 @@ def _predictions(kinds: frozenset[str], name: str, *, chinese: bool) -> Mapping[
     return found
 
 
-def parse(pieces: Sequence[Piece], name: str = "grammar.lark") -> Tree[Token]:
+def parse(pieces: Sequence[Piece], name: str = "grammar.lark", start: str = "start") -> Tree[Token]:
     """The tree of a question.
 
     Args:
         pieces: its terminals.
         name: which grammar.
+        start: the rule that it has to fulfil: "start", or "frame" or "contest" where word order is to
+            say nothing.
 
     Raises:
         NotUnderstood: it has none.
     """
     chinese = any("\u3400" <= piece.text[:1] <= "\u9fff" for piece in pieces)
     predictions = _predictions(frozenset(piece.kind for piece in pieces), name, chinese=chinese)
-    if NonTerminal("start") not in predictions:
+    if NonTerminal(start) not in predictions:
         raise NotUnderstood(len(pieces))
     earley: Any = copy.copy(parser(name).parser.parser)
     earley.predictions = predictions
     try:
-        tree: Tree[Token] = earley.parse(_Pieces(pieces), "start")
+        tree: Tree[Token] = earley.parse(_Pieces(pieces), start)
     except UnexpectedToken as error:
         raise NotUnderstood(error.token.start_pos) from None
     except UnexpectedEOF:

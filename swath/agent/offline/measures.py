@@ -70,6 +70,9 @@ class NumberReader(StepReader):
     def share_image(self, children: list[Any]) -> ShareAsked:
         return ShareAsked(things(children)[0], of_image=True)
 
+    def share_implied(self, children: list[Any]) -> ShareAsked:
+        return ShareAsked(things(children)[0], of_image=True, implied=True)
+
     def share_where(self, children: list[Any]) -> ShareAsked:
         return ShareAsked(EVERYTHING.having(*steps(children)), of_image=True)
 

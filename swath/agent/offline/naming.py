@@ -58,6 +58,7 @@ class Namer:
         subject = next((node.thing for node in reversed(around) if isinstance(node, Context)), None)
         subject = subject or next((node.only for node in around if isinstance(node, Filter) and node.only), None)
         subject = _settled_subject(subject)
+        parsed = replace(parsed, core=_of_those_named(parsed.core, subject))
         for node in around:
             if isinstance(node, Hazard):
                 parsed = replace(parsed, core=self._at_hazard(parsed.core, node.near))
@@ -80,6 +81,7 @@ class Namer:
             if isinstance(part, m.Perimeter) and part.shore:
                 self._check_shore(part.thing)
         for thing in all_things_in(core):
+            _check_places(thing)
             if any(isinstance(step, m.Near) and step.target == _bare(thing) for step in thing.steps):
                 raise Unsettled("Nothing is further than 0 m from itself; distances to another class are measured.")
             if not thing.classes and not thing.everything:
@@ -137,7 +139,7 @@ class Namer:
                 subject = subject or replace(self._first, steps=_before_picks(self._first.steps))
             if subject is None:
                 raise Unsettled("It does not say what is to be measured.")
-            subject = _as_objects(subject)
+            subject = as_objects(subject)
             return replace(subject, steps=(*subject.steps, *self._steps_named(part.steps, subject, subject)))
         return replace(part, steps=self._steps_named(part.steps, replace(part, steps=()), subject))
 
@@ -250,6 +252,34 @@ class Namer:
         return rebuilt(core, changed)
 
 
+def _of_those_named(core: Any, subject: m.Thing | None) -> Any:
+    """A choice, or a share, of what was named before the question."""
+    if subject is None or (subject.everything and not subject.steps):
+        return core
+    if isinstance(core, m.Area) and core.thing.classes and _names(core.thing.classes) == _names(subject.classes):
+        raise Unsettled("It names the same thing twice.")  # "the roof area of the properties within 50 m"
+    if isinstance(core, a.Dominant | a.RankAsked):
+        if isinstance(core, a.RankAsked) or len(subject.classes) < 2 or subject.steps or subject.inverted:
+            raise Unsettled("It names something, and asks for a class among all.")
+        options = tuple(replace(subject, classes=(word,)) for word in subject.classes)
+        return a.ChoiceAsked(options, core.most, more=False)
+    if isinstance(core, a.ShareAsked) and core.implied and not core.part.pronoun:
+        if _names(subject.classes) & _names(core.part.classes) and not subject.inverted:
+            raise Unsettled("It asks for the share of a class in itself.")
+        return m.Share(subject.having(m.Inside(core.part)), subject)
+    return core
+
+
+def _check_places(thing: m.Thing) -> None:
+    """Refuse distances that are exact, and places of which one may be meant for what something is near to."""
+    kinds = [type(step) for step in thing.steps if isinstance(step, m.Near | m.InPart)]
+    if kinds[:1] == [m.InPart] == kinds[-1:] and m.Near in kinds:
+        raise Unsettled("It is not clear which of the things each part of the image is said of.")
+    for step in thing.steps:
+        if isinstance(step, m.Near) and step.low and step.high and step.low.limit == step.high.limit:
+            raise Unsettled("Nothing is measured at exactly one distance; say within or between.")
+
+
 def _check_span(core: Any, span: Span) -> None:
     """Both dates, or the earlier one, are named beside a change and beside nothing else."""
     changes = any(isinstance(part, (*OF_DATES, a.GrewAsked, a.GrewMost, a.TurnedAsked)) for part in parts_in(core))
@@ -269,7 +299,7 @@ def _settled_subject(thing: m.Thing | None) -> m.Thing | None:
     return replace(thing, steps=())
 
 
-def _as_objects(subject: m.Thing) -> m.Thing:
+def as_objects(subject: m.Thing) -> m.Thing:
     """What was found by a distance or a place, where it was named as objects: these are meant whole from then on."""
     narrowed = any(not isinstance(step, m.Size) for step in subject.steps)
     if narrowed and subject.objects and not isinstance(subject.steps[-1], m.Whole | m.Pick):

@@ -119,7 +119,7 @@ def _joined(words: Sequence[Word], at: int, length: int) -> str | None:
 def _own_name(words: Sequence[Word], at: int, classes: tuple[str, ...]) -> tuple[str, ClassWord, int] | None:
     for length in range(min(_LONGEST_CLASS + 2, len(words) - at), 0, -1):
         phrase = " ".join(word.text for word in words[at : at + length])
-        name = vocabulary.spelt(phrase, classes) if phrase[-1].isalnum() else None
+        name = vocabulary.spelt(phrase, classes) if phrase[0].isalnum() and phrase[-1].isalnum() else None
         if name is not None:
             return "CLASS", _own_word(name, phrase), length
     return None

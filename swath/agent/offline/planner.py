@@ -6,6 +6,7 @@ question -> words -> pieces -> tree -> meaning -> program. Each arrow is a modul
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -25,9 +26,10 @@ from swath.agent.offline import (
     sentences,
     settle,
     typos,
+    wrappers,
 )
 from swath.agent.offline import words as words_of
-from swath.agent.offline.answers import AnswerReader
+from swath.agent.offline.frames import FrameReader
 from swath.agent.offline.lost import first_lost
 from swath.agent.offline.meaning import Question
 from swath.agent.offline.seen import planner as seen
@@ -128,19 +130,16 @@ def understand(question: str, classes: tuple[str, ...]) -> Understood:
     if not words:
         nearest = refusals.nearest_question([], known_dates.plain)
         raise Refused(f"The question is empty. It can answer, for example: {nearest}")
-    aside = asked.asides_taken_off(found, text)
     try:
-        if known_dates.dated:
-            years, said = dates.years_as_dates(aside.pieces)
-            aside = replace(aside, pieces=tuple(years), notes=(*aside.notes, *said))
-        settled = _settled(aside, settle.Settler(known_dates.plain, aside.unit, aside.by))
-        return Understood(_dated(settled, known_dates, classes), aside.gsd_m, (*told, *aside.notes))
-    except grammar.NotUnderstood as error:
-        two_dates, classes = bool(known_dates.dated), known_dates.plain
-        raise refusals.not_understood(text, aside.pieces, error.at, words, classes, two_dates=two_dates) from None
-    except Unsettled as error:
-        nearest = refusals.nearest_question(aside.pieces, known_dates.plain)
-        raise Refused(f"{error.why} It can answer, for example: {nearest}") from None
+        aside, settled = _settled(asked.with_and_without_asides(found, text), known_dates)
+        return Understood(replace(settled, classes=classes), aside.gsd_m, (*told, *aside.notes))
+    except _Unread as unread:
+        two_dates, classes, rest = bool(known_dates.dated), known_dates.plain, unread.aside.pieces
+        if isinstance(unread.why, grammar.NotUnderstood):
+            at = unread.why.at
+            raise refusals.not_understood(text, rest, at, words, classes, two_dates=two_dates) from None
+        nearest = refusals.nearest_question(rest, classes)
+        raise Refused(f"{unread.why} It can answer, for example: {nearest}") from None
 
 
 def _pieces(text: str, known_dates: dates.Dates) -> tuple[list[words_of.Word], list[pieces.Piece], tuple[str, ...]]:
@@ -149,6 +148,7 @@ def _pieces(text: str, known_dates: dates.Dates) -> tuple[list[words_of.Word], l
     words = words_of.words_of(text)
     language = languages.language_of(words, _known_words("en", classes, two_dates))
     words = [word for word in words if word.text != "the"]
+    words = wrappers.without_wrappers(words) if language == "en" else words
     words, numbered = languages.with_english_numbers(words, language)
     known = _known_words(language, classes, two_dates)
     words, mended = typos.mended(words, known, _targets(language, classes, two_dates))
@@ -156,31 +156,71 @@ def _pieces(text: str, known_dates: dates.Dates) -> tuple[list[words_of.Word], l
     return words, found, (*mended, *numbered)
 
 
-def _settled(aside: asked.Asked, settler: settle.Settler) -> Question:
-    if len(aside.pieces) > MOST_PIECES:
+class _Unread(Exception):
+    """A question that has no meaning, and why."""
+
+    def __init__(self, aside: asked.Asked, why: grammar.NotUnderstood | Unsettled) -> None:
+        super().__init__(str(why))
+        self.aside = aside
+        self.why = why
+
+
+def _settled(asides: Iterable[asked.Asked], known_dates: dates.Dates) -> tuple[asked.Asked, Question]:
+    """The first meaning of a question, by the grammar's sentences or else by its parts.
+
+    Raises:
+        _Unread: it has none; with as much left out as may be.
+    """
+    unread: _Unread | None = None
+    for aside in asides:
+        try:
+            if known_dates.dated:
+                years, said = dates.years_as_dates(aside.pieces)
+                aside = replace(aside, pieces=tuple(years), notes=(*aside.notes, *said))
+            return aside, _dated(_understood(aside, known_dates), known_dates)
+        except (grammar.NotUnderstood, Unsettled) as error:
+            unread = _Unread(aside, error)
+    raise unread or ValueError("no pieces")
+
+
+def _understood(aside: asked.Asked, known_dates: dates.Dates) -> Question:
+    def read(start: str) -> Question:
+        return _read(aside.pieces, settle.Settler(known_dates.plain, aside.unit, aside.by), start)
+
+    first: grammar.NotUnderstood | Unsettled | None = None
+    for start in ("start", "frame", "contest"):
+        try:
+            return read(start)
+        except (grammar.NotUnderstood, Unsettled) as error:
+            first = first or error
+    raise first or grammar.NotUnderstood(0)
+
+
+def _read(found: Sequence[pieces.Piece], settler: settle.Settler, start: str) -> Question:
+    if len(found) > MOST_PIECES:
         raise grammar.NotUnderstood(MOST_PIECES)
-    for at, piece in enumerate(aside.pieces):
+    for at, piece in enumerate(found):
         if piece.kind in (pieces.UNKNOWN, pieces.FOREIGN):
             raise grammar.NotUnderstood(at)
     try:
-        parsed = AnswerReader().transform(grammar.parse(aside.pieces))
+        parsed = FrameReader().transform(grammar.parse(found, start=start))
     except VisitError as error:
         raise error.orig_exc from None
     question = settler.settle(parsed)
-    lost = first_lost(aside.pieces, question)
+    lost = first_lost(found, question)
     if lost is not None:
         raise grammar.NotUnderstood(lost)
     return question
 
 
-def _dated(question: Question, known_dates: dates.Dates, classes: tuple[str, ...]) -> Question:
+def _dated(question: Question, known_dates: dates.Dates) -> Question:
     """The question over the classes of the scene, each at its date."""
     if not known_dates.dated:
         return question
     dater = dates.Dater(known_dates)
     answer = dater.dated(question.answer)
     notes = tuple(dict.fromkeys((*question.notes, *dater.notes)))
-    return replace(question, answer=answer, notes=notes, classes=classes)
+    return replace(question, answer=answer, notes=notes)
 
 
 @lru_cache(maxsize=32)
@@ -195,7 +235,7 @@ def _targets(language: str, classes: tuple[str, ...], two_dates: bool) -> typos.
     for phrase in named if len(classes) <= MOST_MENDED_CLASSES else ():
         if vocabulary.matches(phrase, classes):
             words |= {form for word in vocabulary.fold(phrase).split() for form in (word, f"{word}s")}
-    return typos.Targets(frozenset(words), frozenset(own | {f"{word}s" for word in own}))
+    return typos.Targets(frozenset(words), frozenset(own | {f"{word}s" for word in own} | {"within"}))
 
 
 _NEVER_MEANT = (lexicon.NOISE, "IMAGE")

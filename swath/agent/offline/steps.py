@@ -15,6 +15,7 @@ from swath.agent.offline.things import (
     Hazard,
     Risk,
     ThingReader,
+    Told,
     Vague,
     bounds,
     operator,
@@ -114,7 +115,7 @@ class StepReader(ThingReader):
         return m.InPart(values(children, "PART")[0])
 
     def risk(self, children: list[Any]) -> Any:
-        near = steps(children)
+        near = tuple(Told(step.target, step.low, step.high) for step in steps(children) if isinstance(step, m.Near))
         said = piece(children[0])
         return near if near else Vague(said.text, said.value)
 

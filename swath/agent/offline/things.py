@@ -119,6 +119,11 @@ class Risk:
     distance: m.Amount
 
 
+@dataclass(frozen=True)
+class Told(m.Near):
+    """What was said to be meant by a risk; "not at risk, that is, further than 50 m away" says its opposite at once."""
+
+
 def piece(token: Any) -> Piece:
     """What a token stands for."""
     value: Piece = token.value
@@ -347,7 +352,7 @@ class ThingReader(Transformer[Token, Any]):
         return (m.EitherOf((listed_steps(children[0]), listed_steps(children[-1]))),)
 
     def opposite(self, children: list[Any]) -> tuple[Any, ...]:
-        return (*(m.Not(step) for step in steps(children)), *_whole(children))
+        return (*(_not(step) for step in steps(children)), *_whole(children))
 
     def mod(self, children: list[Any]) -> tuple[Any, ...]:
         return (*steps(children), *_whole(children))
@@ -356,10 +361,10 @@ class ThingReader(Transformer[Token, Any]):
         return m.Whole()
 
     def conds_neither(self, children: list[Any]) -> tuple[Any, ...]:
-        return tuple(m.Not(step) for step in steps(children))
+        return tuple(_not(step) for step in steps(children))
 
     def mods_neither(self, children: list[Any]) -> tuple[Any, ...]:
-        return (*(m.Not(step) for step in steps(children)), *_whole(children))
+        return (*(_not(step) for step in steps(children)), *_whole(children))
 
     def dropped(self, children: list[Any]) -> tuple[Any, ...]:
         return self.drop(children).sizes
@@ -427,5 +432,9 @@ def listed_steps(child: Any) -> tuple[Any, ...]:
 def _denied(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
     """Not all of the conditions."""
     if len(conditions) == 1:
-        return (m.Not(conditions[0]),)
-    return (m.EitherOf(tuple((m.Not(condition),) for condition in conditions)),)
+        return (_not(conditions[0]),)
+    return (m.EitherOf(tuple((_not(condition),) for condition in conditions)),)
+
+
+def _not(step: Any) -> Any:
+    return m.Near(step.target, step.low) if isinstance(step, Told) and step.high is None else m.Not(step)
