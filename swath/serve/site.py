@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from swath.errors import InputError, Refused, SwathError
-from swath.serve import api, documents, work
+from swath.serve import api, documents, verifying, work
 from swath.serve.asks import Busy
 from swath.serve.guard import sentence
 from swath.serve.server import Server, Settings
@@ -113,6 +113,7 @@ def application(settings: Settings) -> Starlette:
         Route("/", page("index.html")),
         Route("/runs", page("runs.html")),
         Route("/batches", page("batches.html")),
+        Route("/verify", page("verify.html")),
         Route("/runs/{id}", document(documents.run_document, "id", runs=True)),
         Route("/run", document(documents.run_document, "folder")),
         Route("/compare", document(documents.compare_document, "a", "b", runs=True)),
@@ -122,6 +123,7 @@ def application(settings: Settings) -> Starlette:
         Mount("/assets/pages", StaticFiles(directory=PAGES)),
         Mount("/assets", StaticFiles(directory=ASSETS)),
         *api.ROUTES,
+        *verifying.ROUTES,
     ]
     handlers: dict[Any, Any] = {SwathError: said, HTTPException: said, Exception: said}
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
