@@ -120,6 +120,5 @@ def _below(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _is_name(name: str) -> bool:
-    return (
-        0 < len(name) < 200 and not name.startswith(".") and "/" not in name and "\\" not in name and name.isprintable()
-    )
+    plain = not name.startswith(".") and "/" not in name and "\\" not in name and name.isprintable()
+    return plain and 0 < len(name) < LONGEST_ID

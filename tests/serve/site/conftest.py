@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,10 @@ import httpx
 import numpy as np
 import pytest
 from affine import Affine
+from click.testing import CliRunner
 from running_site import Running, Served
 
+from swath.cli import swath
 from swath.raster.grid import Grid
 from swath.raster.write import write_array
 from swath.serve import start
@@ -47,3 +50,29 @@ def served(painted: Path) -> Iterator[Served]:
     with httpx.Client(base_url=url, timeout=120) as client:
         yield Served(url, painted, client)
     running.stop()
+
+
+@pytest.fixture(scope="session")
+def batches(painted: Path) -> list[str]:
+    """Two benchmark runs in the served folder: by the second truth, two of three answers are wrong."""
+    houses = {"image": "village.tif", "unit": "count", "tolerance": {"abs": 0}, "type": "count"}
+    for name, truth in (("batch-a", 12), ("batch-b", 13)):
+        rows = [{**houses, "id": str(number), "question": question, "answer": truth} for number, question in
+                enumerate(("How many buildings are there?", "How many houses are there?"))]  # fmt: skip
+        data = painted / f"{name}-data"
+        data.mkdir()
+        for file in ("village.tif", "legend.json"):
+            shutil.copy(painted / file, data)
+        (data / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        given = ["bench", "run", "questions", "--data", str(data), "--planner", "offline", "--out", str(painted / name)]
+        result = CliRunner().invoke(swath, given, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+    return ["batch-a", "batch-b"]
+
+
+@pytest.fixture(scope="session")
+def hostile_image(painted: Path) -> str:
+    """An image whose name is markup."""
+    name = "<img src=x onerror=alert(4)>.tif"
+    shutil.copy(painted / "village.tif", painted / name)
+    return name
