@@ -18,10 +18,12 @@ COUNT = "How many buildings are there?"
 PATIENCE_MS = 180_000
 """Machines that test are busy; nothing here takes a second on one that is not."""
 READY = ".turn[data-ready='true']"
+ENDLESS = 'n = 0\nfor i in range(10**9):\n    n = count(components(segment("building")))\nreply(n, kind="count")'
 HOUSE_PX = (55, 25)
 """A column and a row inside the first house of the village."""
 
 Open = Callable[..., Any]
+Faults = Callable[[Any], list[str]]
 
 
 @pytest.fixture
@@ -87,8 +89,7 @@ def test_steps_are_shown_while_they_happen(page: Any) -> None:
     """The program waits for nothing but being stopped: what is shown then was shown while it ran."""
     ask(page, COUNT)
     page.locator(".turn").first.get_by_text("Program", exact=True).click()
-    endless = 'n = 0\nfor i in range(10**9):\n    n = count(components(segment("building")))\nreply(n, kind="count")'
-    page.locator(".program").first.fill(endless)
+    page.locator(".program").first.fill(ENDLESS)
     page.get_by_role("button", name="Run the edited program").first.click()
     turn = page.locator(".turn[data-state='working']").first
     turn.locator("li.tool").first.wait_for()
@@ -138,7 +139,7 @@ def test_a_thread_is_shown_again_when_the_page_is_loaded_anew(page: Any) -> None
 def test_an_edited_program_is_run_compared_and_downloaded(page: Any, tmp_path: Path) -> None:
     first = ask(page, COUNT)
     first.get_by_text("Program", exact=True).click()
-    edited = 'small = components(segment("building"), smaller_than_m2=1)\nreply(count(small) + 7, kind="count", objects=small)'
+    edited = 'small = components(segment("building"), smaller_than_m2=1)\nreply(count(small) + 7, kind="count")'
     first.locator(".program").fill(edited)
     first.get_by_role("button", name="Run the edited program").click()
     page.wait_for_function(f'document.querySelectorAll("{READY}").length === 2')
@@ -241,9 +242,7 @@ def test_a_lost_server_is_noticed_and_the_page_goes_on(browser: Any, tmp_path: P
         prepared(page)
         ask(page, COUNT)
         page.locator(".turn").first.get_by_text("Program", exact=True).click()
-        page.locator(".program").fill(
-            'n = 0\nfor i in range(10**9):\n    n = count(components(segment("building")))\nreply(n, kind="count")'
-        )
+        page.locator(".program").fill(ENDLESS)
         page.get_by_role("button", name="Run the edited program").click()
         page.locator(".turn[data-state='working'] li.tool").first.wait_for()
         running.stop()
