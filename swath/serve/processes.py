@@ -83,9 +83,9 @@ class Workers:
     home: Path
     memory_bytes: int
     _idle: LifoQueue[_Worker | None] = field(init=False, repr=False)
-    _alive: set[int] = field(default_factory=set, init=False, repr=False)
     _all: dict[int, _Worker] = field(default_factory=dict, init=False, repr=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False)
+    _closed: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._idle = LifoQueue()
@@ -120,18 +120,23 @@ class Workers:
         return value
 
     def close(self) -> None:
-        """End all processes."""
-        for worker in list(self._all.values()):
+        """End all processes; none is started any more."""
+        with self._lock:
+            self._closed = True
+            workers = list(self._all.values())
+        for worker in workers:
             self._end(worker)
 
     def _start(self) -> _Worker:
         spawn = multiprocessing.get_context("spawn")
-        ours, theirs = spawn.Pipe()
-        process = spawn.Process(target=_serve, args=(theirs, str(self.home), self.memory_bytes), daemon=True)
-        process.start()
-        theirs.close()
-        worker = _Worker(process, ours)
         with self._lock:
+            if self._closed:
+                raise Lost("The server is ending. Next: begin it anew.")
+            ours, theirs = spawn.Pipe()
+            process = spawn.Process(target=_serve, args=(theirs, str(self.home), self.memory_bytes), daemon=True)
+            process.start()
+            theirs.close()
+            worker = _Worker(process, ours)
             self._all[id(worker)] = worker
         return worker
 

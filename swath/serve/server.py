@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from weakref import WeakValueDictionary
 from swath.serve import work
 from swath.serve.asks import AT_ONCE, Asks
 from swath.serve.folder import Folder
-from swath.serve.processes import Call, Workers
+from swath.serve.processes import Call, Lost, Workers
 from swath.serve.run_index import RunIndex
 from swath.serve.uploads import MAX_BYTES, Kind, Uploads
 
@@ -65,8 +66,8 @@ class Server:
         self.asks = Asks(self._answering, self._changed_from_thread)
         self.index = RunIndex(self.settings.folder)
         self.uploads = Uploads(self.settings.folder.uploads, self.settings.max_upload_bytes, self._check_upload)
-        self._looking.submit(self._answering.run, work.get_ready)
-        self._looking.submit(self._lookers.run, work.get_ready)
+        for workers in (self._lookers, self._answering):
+            self._loop.run_in_executor(None, _get_ready, workers)
 
     async def look(self, function: Callable[..., Any], **arguments: Any) -> Any:
         """Call a function of `swath.serve.work` in a process that answers no question.
@@ -102,6 +103,12 @@ class Server:
 
     async def _check_upload(self, path: Path, kind: Kind) -> None:
         await self.look(work.check_upload, path=self.settings.folder.relative(path), kind=kind)
+
+
+def _get_ready(workers: Workers) -> None:
+    """Start a process, so that the first call need not wait for it; a failure shows itself at that call."""
+    with suppress(Lost):
+        workers.run(work.get_ready)
 
 
 def _share_of_memory() -> int:

@@ -134,7 +134,7 @@ function start(about) {
     byId("about-area").hidden = !corners;
     byId("about-area").textContent = corners ? `about the drawn area (${corners.length} corners)` : "";
   };
-  startChooser((path) => open(path));
+  startChooser((path) => open(path), about.max_upload_bytes);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();

@@ -5,9 +5,11 @@ import { byId, el, sizeWords } from "./dom.js";
 
 const dialog = byId("chooser");
 let taken = () => {};
+let mostBytes = Infinity;
 
-export function startChooser(onTake) {
+export function startChooser(onTake, largestUpload) {
   taken = onTake;
+  mostBytes = largestUpload;
   for (const id of ["choose", "choose-first"]) byId(id).addEventListener("click", () => { dialog.showModal(); show(""); });
   byId("chooser-close").addEventListener("click", () => dialog.close());
   byId("upload").addEventListener("change", (event) => {
@@ -23,6 +25,10 @@ function take(path) {
 
 // Uploads a file and says how it went.
 export async function send(file, said, then) {
+  if (file.size > mostBytes) {
+    said.textContent = `${file.name} has ${sizeWords(file.size)}; uploads of more than ${sizeWords(mostBytes)} are refused. Put it into the served folder.`;
+    return;
+  }
   said.textContent = `Uploading ${file.name} (${sizeWords(file.size)}) ...`;
   try {
     const { path } = await upload(file);

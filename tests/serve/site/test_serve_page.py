@@ -142,7 +142,7 @@ def test_an_edited_program_is_run_compared_and_downloaded(page: Any, tmp_path: P
     edited = 'small = components(segment("building"), smaller_than_m2=1)\nreply(count(small) + 7, kind="count")'
     first.locator(".program").fill(edited)
     first.get_by_role("button", name="Run the edited program").click()
-    page.wait_for_function(f'document.querySelectorAll("{READY}").length === 2')
+    page.wait_for_function(f'() => document.querySelectorAll("{READY}").length === 2')
     turn = page.locator(".turn").first
     assert "edited program" in turn.locator("h2").inner_text()
     whole = ask(page, COUNT)
@@ -169,17 +169,17 @@ def test_runs_are_searched_filtered_and_two_of_them_compared(open_page: Open, se
     page = open_page(f"{served.url}/runs")
     page.set_default_timeout(PATIENCE_MS)
     page.get_by_label("Search").fill("moon")
-    page.wait_for_function("document.querySelectorAll('#list li').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('#list li').length === 1")
     assert page.locator("#count").inner_text() == "1 run"
     assert "Where is the moon?" in page.locator("#list li").inner_text()
     page.get_by_label("Search").fill("")
     page.get_by_label("Kind").select_option("percent")
     page.wait_for_function(
-        "[...document.querySelectorAll('#list .told')].every(told => told.textContent.includes('%'))"
+        "() => [...document.querySelectorAll('#list .told')].every(told => told.textContent.includes('%'))"
     )
     assert "kind=percent" in page.url
     page.get_by_label("Kind").select_option("")
-    page.wait_for_function("document.querySelectorAll('#list li').length > 2")
+    page.wait_for_function("() => document.querySelectorAll('#list li').length > 2")
     compare = page.get_by_role("button", name="Compare two")
     assert compare.is_disabled()
     for box in page.get_by_role("checkbox").all()[:2]:
@@ -215,7 +215,7 @@ def test_hostile_text_stays_text(open_page: Open, served: Served, hostile_image:
     page.get_by_label("Class of the labels").fill(HOSTILE)
     page.get_by_label("Question", exact=True).fill(f"{HOSTILE}?")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelectorAll('.turn').length === 2")
+    page.wait_for_function("() => document.querySelectorAll('.turn').length === 2")
     page.wait_for_selector(".turn:first-child:is([data-state='failed'], [data-state='done'])")
     page.locator("#choose").click()
     page.get_by_role("button", name=hostile_image).click()
@@ -251,11 +251,11 @@ def test_a_lost_server_is_noticed_and_the_page_goes_on(browser: Any, tmp_path: P
         page.get_by_label("Question", exact=True).fill("Is it there?")
         page.keyboard.press("Enter")
         page.wait_for_function(
-            "document.getElementById('ask-error').textContent.startsWith('The server does not answer.')"
+            "() => document.getElementById('ask-error').textContent.startsWith('The server does not answer.')"
         )
         running = Running(settings, start.address("127.0.0.1", running.port, (), None))
-        page.wait_for_function("document.getElementById('lost').hidden")
-        page.wait_for_function("document.querySelector('.turn').dataset.state !== 'working'")
+        page.wait_for_function("() => document.getElementById('lost').hidden")
+        page.wait_for_function("() => document.querySelector('.turn').dataset.state !== 'working'")
         ask(page, COUNT)
         assert page.locator(".turn .value").first.inner_text() == "12"
     finally:
@@ -294,7 +294,7 @@ def test_everything_can_be_done_with_the_keyboard_alone(open_page: Open, served:
     page.get_by_text("about the drawn area (4 corners)").wait_for()
     tab_to("No area")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.getElementById('about-area').hidden")
+    page.wait_for_function("() => document.getElementById('about-area').hidden")
     while page.evaluate("document.activeElement.id") != "question":
         page.keyboard.press("Tab")
     page.keyboard.type(COUNT)
