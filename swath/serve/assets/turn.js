@@ -23,7 +23,7 @@ export class Turn {
     this.progress = el("p", { class: "note", role: "status" }, "");
     this.cancel = el("button", { type: "button", onclick: () => this.#cancel() }, "Stop");
     this.result = el("div", { class: "result", role: "status" });
-    this.element.append(this.title, this.steps, this.progress, this.cancel, this.result);
+    this.element.append(this.title, el("div", { class: "row" }, this.cancel, this.progress), this.steps, this.result);
     if (ask.edited) this.title.append(el("span", { class: "chip" }, "edited program"));
     this.resume();
   }
@@ -105,8 +105,7 @@ export class Turn {
   // The steps become a line that opens.
   #fold() {
     this.over = true;
-    this.cancel.remove();
-    this.progress.remove();
+    this.cancel.parentElement?.remove();
     if (!this.steps.childElementCount || this.steps.parentElement !== this.element) return;
     const count = this.steps.querySelectorAll("li").length;
     const folded = el("details", { class: "how" }, el("summary", {}, `How: ${count} steps`));

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from affine import Affine
 from click.testing import CliRunner
-from running_site import Running, Served
+from running_site import Running, Served, large
 
 from swath.cli import swath
 from swath.raster.grid import Grid
@@ -35,6 +35,7 @@ def painted(tmp_path_factory: pytest.TempPathFactory, village: Any) -> Path:
     shutil.copy(OLINDA, folder / "olinda.tif")
     plain = np.arange(600 * 700, dtype=np.uint32).reshape(600, 700) % 251
     write_array(folder / "plain.tif", plain.astype(np.uint8), Grid(Affine.identity(), plain.shape))
+    large(folder / "large.tif")
     (folder / "more").mkdir()
     shutil.copy(village.image, folder / "more" / "again.tif")
     return folder

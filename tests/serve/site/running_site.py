@@ -88,6 +88,21 @@ class Running:
         self.socket.close()
 
 
+SLOW = """n = 0
+for i in range(1900):
+    n = count(components(segment("building"), larger_than_m2=i + 1))
+reply(n, kind="count")
+"""
+"""A program that takes a minute or more on the large image: each call looks at nine million pixels anew."""
+
+
+def large(path: Path) -> None:
+    """A class raster of 3,000 x 3,000 pixels with one house."""
+    classes = np.full((3000, 3000), 3, dtype=np.uint8)
+    classes[100:110, 100:116] = 1
+    write_array(path, classes, Grid(Affine(0.5, 0, 500_000, 0, -0.5, 5_000_000), classes.shape, pyproj.CRS(32631)))
+
+
 def houses(path: Path, count: int) -> None:
     """A class raster of 0.5 m pixels in UTM with some houses (1) of 10 x 16 pixels on grass (3)."""
     classes = np.full((40, 30 * max(count, 1)), 3, dtype=np.uint8)
