@@ -210,7 +210,7 @@ def test_hostile_text_stays_text(open_page: Open, served: Served, hostile_image:
     turn = ask(page, f"{HOSTILE} How many buildings?")
     assert HOSTILE in turn.locator("h2").inner_text()
     page.get_by_text("Files and settings").click()
-    page.get_by_label("Layers").fill(f"{HOSTILE[:28]}=pond.geojson")
+    page.get_by_label("Layers").fill(f"{HOSTILE[:28]}=legend.json")
     page.get_by_label("Class of the labels").fill(HOSTILE)
     page.get_by_label("Question", exact=True).fill(f"{HOSTILE}?")
     page.keyboard.press("Enter")
