@@ -172,7 +172,7 @@ def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
         "at once: answered after one call. Prompts were mended on other maps, without the paraphrases of",
         f"this page. Load average at its end: {figures['load_average']:.0f} on {figures['cores']} cores; where that is",
         "more than 2, seconds are those of a machine that does much else.",
-        "Code and structured go on to the bound way where they repeat themselves: what is not answered at once may be its.",
+        "Code and structured go on to the bound way where they repeat themselves: later answers may be its.",
         "",
         "| planner | n | right | % | 95 % | own | free | wrong | refused | failed | at once | calls |"
         " tokens in (cached) / out | s |",
