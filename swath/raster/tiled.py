@@ -12,7 +12,7 @@ import tempfile
 import weakref
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, NoReturn, TypeAlias
@@ -176,6 +176,20 @@ class TiledPixels:
         """Another set of pixels of the same image."""
         return TiledPixels(self.shape, compute, self.tiles, self._file)
 
+    def counted(self, counts: Mapping[tuple[int, int], int]) -> TiledPixels:
+        """The same set, knowing how many pixels of each tile are in it; a tile of all or none is not computed.
+
+        Args:
+            counts: by the first row and the first column of each tile.
+        """
+        for key in np.ndindex(self._across):
+            rows, cols = self._slices(key)
+            count = self._counts[key] = counts[rows.start, cols.start]
+            if count in (0, _area((rows, cols))):
+                self._known[key] = count > 0
+        self._forget_when_done()
+        return self
+
     def tile(self, row: int, col: int) -> BoolImage | bool:
         """One tile: its pixels, or the truth value that all of them have."""
         key = (row, col)
@@ -196,9 +210,13 @@ class TiledPixels:
             made = count > 0
         self._counts[key] = count
         self._known[key] = made if isinstance(made, bool) else self._file.put(made)
-        if len(self._known) == self._across[0] * self._across[1]:
-            self._compute = None  # what it was computed from may go
+        self._forget_when_done()
         return made
+
+    def _forget_when_done(self) -> None:
+        """What the set is computed from may go once every tile is known."""
+        if len(self._known) == self._across[0] * self._across[1]:
+            self._compute = None
 
     def _slices(self, key: tuple[int, int]) -> tuple[slice, slice]:
         rows, cols = (
@@ -206,6 +224,10 @@ class TiledPixels:
             for k, side, size in zip(key, self.tiles, self.shape, strict=True)
         )
         return rows, cols
+
+    def parts(self) -> Iterator[tuple[slice, slice]]:
+        """Rows and columns of each tile."""
+        return map(self._slices, np.ndindex(self._across))
 
     def _shape_of(self, key: tuple[int, int]) -> tuple[int, int]:
         rows, cols = self._slices(key)
@@ -371,9 +393,7 @@ def tiled(shape: tuple[int, int], tiles: Tiles, compute: Compute) -> TiledPixels
 def everywhere(shape: tuple[int, int], tiles: Tiles) -> TiledPixels:
     """All pixels of an image, in tiles; that they are all is known at once."""
     found = tiled(shape, tiles, lambda rows, cols: True)
-    for key in np.ndindex(found._across):
-        found.tile(*key)
-    return found
+    return found.counted({(part[0].start, part[1].start): _area(part) for part in found.parts()})
 
 
 def by_window(like: PixelSet, compute: Compute) -> PixelSet:

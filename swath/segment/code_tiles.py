@@ -54,14 +54,14 @@ class TiledCodes:
         """Where codes lie between two, both included."""
 
         def compute(rows: slice, cols: slice) -> BoolImage | bool:
-            codes, _ = self._tallies[rows.start, cols.start]
-            among = (codes >= first) & (codes <= last)
-            if among.all() or not among.any():
-                return bool(among.any())
             found = self._read(rows, cols)
             return found == first if first == last else (found >= first) & (found <= last)
 
-        return self._nothing.derived(compute)
+        counts = {
+            place: int(counts[(codes >= first) & (codes <= last)].sum())
+            for place, (codes, counts) in self._tallies.items()
+        }
+        return self._nothing.derived(compute).counted(counts)
 
 
 def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | None, where: Placement) -> TiledCodes:
