@@ -17,7 +17,7 @@ from swath.raster.placing import Placement, locator, place
 from swath.raster.reader import Raster, open_raster
 from swath.raster.resampling import Field, averaged, bilinear, cells_per_pixel
 from swath.raster.source import opened
-from swath.raster.tiled import USUAL_TILES, Tiles, refuse_whole
+from swath.raster.tiled import IN_ARRAYS, Tiles, refuse_whole
 from swath.raster.vertical import Vertical, flat, read_vertical
 
 Surface = Literal["dsm", "dtm", "ndsm", "dem"]
@@ -67,7 +67,7 @@ class HeightRaster:
     vertical: Vertical
     image: Grid = field(repr=False)
     placement: Placement
-    tiles: Tiles = field(default=USUAL_TILES, repr=False)
+    tiles: Tiles = field(default=IN_ARRAYS, repr=False)
 
     @property
     def name(self) -> str:

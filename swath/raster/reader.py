@@ -21,7 +21,7 @@ from swath.raster.grid import SMALLEST_USUAL_M, Grid, check_stated_size
 from swath.raster.header import read_bands, refuse_no_bands, unused_mask_file
 from swath.raster.palette import Colour, read_categories, read_palette
 from swath.raster.source import WindowReader, file_of, opened
-from swath.raster.tiled import USUAL_TILES, PixelSet, Tiles, everywhere, refuse_whole, tiled
+from swath.raster.tiled import IN_ARRAYS, PixelSet, Tiles, everywhere, refuse_whole, tiled
 from swath.raster.valid import Rules, all_valid, is_real, known_in_bands, measurable, rules_of, valid_pixels
 
 __all__ = ["Band", "Pixels", "Raster", "open_raster"]
@@ -72,7 +72,7 @@ class Raster:
     bands: tuple[Band, ...]
     warnings: tuple[str, ...]
     name: str = field(repr=False)
-    tiles: Tiles = field(default=USUAL_TILES, repr=False)
+    tiles: Tiles = field(default=IN_ARRAYS, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -258,7 +258,7 @@ def open_raster(
             ("NETCDF:file.nc:variable").
         gsd_m: ground size of a pixel that a person typed; it wins over the file's.
         bands: role to 1-based band number, as a person stated them.
-        tiles: when and how its pixels are held in tiles; None for the usual.
+        tiles: when and how its pixels are held in tiles; None for never.
 
     Raises:
         InputError: the file cannot be opened, holds no bands, or an argument does not fit it.
@@ -279,7 +279,7 @@ def open_raster(
     if grid.stated_clash:
         notes += (grid.stated_clash,)
     warnings = (*notes, *doubts, *unused, *_too_small(grid))
-    return Raster(file, driver, grid, found, warnings, name, tiles or USUAL_TILES)
+    return Raster(file, driver, grid, found, warnings, name, tiles or IN_ARRAYS)
 
 
 def _too_small(grid: Grid) -> tuple[str, ...]:

@@ -54,6 +54,10 @@ class Tiles:
 
 
 USUAL_TILES = Tiles()
+"""Of images that questions are asked about."""
+
+IN_ARRAYS = Tiles(above_px=2**62)
+"""Of images that are read by somebody who wants arrays, whatever their size."""
 
 
 def refuse_whole(shape: tuple[int, int]) -> NoReturn:
