@@ -225,6 +225,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="Where the rasters are kept; a temporary one unless given.")
     parser.add_argument("--here", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.here and options.here[0] == "paint":
+        paint(Path(options.here[1]), options.sides[0])
+        return
     if options.here:
         measure_here(options.here[0], Path(options.here[1]))
         return
@@ -237,7 +240,10 @@ def main() -> None:
         for side in options.sides:
             path = (options.folder or Path(temporary)) / f"labels-{side}.tif"
             if not path.exists():
-                paint(path, side)
+                # In a process of its own: children start with the memory peak of the process that starts them.
+                subprocess.run(
+                    [sys.executable, __file__, "--sides", str(side), "--here", "paint", str(path)], check=True
+                )
             for way in options.ways:
                 print(row(way, path, side, options.repeat), flush=True)
 
