@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
-from importlib.util import find_spec
 from pathlib import Path
 
 from swath.errors import InputError, Refused
@@ -15,9 +14,8 @@ GROUP = "swath.segmenters"
 AUTO = "auto"
 GROUNDED = "grounded"
 """The segmenter that is asked for free phrases."""
-LAST_RESORT = "landcover"
-PHOTOGRAPH_GSD_M = (0.05, 2.0)
-"""Twice what the embedded network was trained for; beyond, it has to be asked for by name."""
+EMBEDDED = "landcover"
+"""The network that ships with swath; it guesses, so it is used only by name."""
 
 
 def backend_names() -> tuple[str, ...]:
@@ -30,8 +28,8 @@ def open_backend(name: str, raster: Raster, options: SegmentOptions) -> Backend:
 
     Args:
         name: one of `backend_names()`, with the card of a model behind a colon where it takes one ("onnx:CARD.toml"),
-            or "auto": labels where labels, layers or anything about them are given, else spectral, else landcover where
-            the image is 8-bit red, green and blue of a ground size that it was trained for, or of none that is known.
+            or "auto": labels where labels, layers or anything about them are given, else
+            spectral. Networks are used only by name.
         raster: the image.
         options: what a person said about where classes come from.
 
@@ -82,20 +80,9 @@ def _automatic(raster: Raster, options: SegmentOptions) -> Backend:
     try:
         return open_backend("spectral", raster, options)
     except Refused as why:
-        if options.thresholds or LAST_RESORT not in _entries() or not _is_photograph(raster):
+        if options.thresholds or EMBEDDED not in _entries() or not raster.has("red", "green", "blue"):
             raise
-        if find_spec("onnxruntime") is None:
-            raise Refused(f"{why} Or install the embedded network: pip install 'swath[eyes]'.") from None
-        return open_backend(LAST_RESORT, raster, options)
-
-
-def _is_photograph(raster: Raster) -> bool:
-    """Whether an image is what the embedded network was made for, as far as its header tells."""
-    roles = ("red", "green", "blue")
-    if raster.complex or not raster.has(*roles) or any(raster.band(role).dtype != "uint8" for role in roles):
-        return False
-    ground = raster.grid.ground
-    return ground is None or all(PHOTOGRAPH_GSD_M[0] <= size <= PHOTOGRAPH_GSD_M[1] for size in ground.size_xy_m)
+        raise Refused(f"{why} Or let the embedded network guess from colours, with --segmenter {EMBEDDED}.") from None
 
 
 def _entries() -> dict[str, EntryPoint]:

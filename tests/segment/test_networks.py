@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from swath.errors import InputError, Refused, SwathError
 from swath.raster.reader import Raster, open_raster
 from swath.segment.networks.card import Roofs, read_card
-from swath.segment.networks.objects import onto, told_apart
+from swath.segment.networks.objects import number_of, onto, told_apart
 from swath.segment.networks.view import View, factors
 from swath.segment.protocol import SegmentOptions
 from swath.segment.registry import open_backend
@@ -101,6 +101,7 @@ def test_touching_objects_are_told_apart_by_middles_and_borders() -> None:
     assert (ids[mask] > 0).all()
     assert (ids[2:18, 2:19] == ids[8, 8]).all()
     assert (ids[2:18, 21:38] == ids[8, 30]).all()
+    assert number_of(mask, centre, border, Roofs("building", 0, 1, 0.5, 4)) == 2
 
 
 def test_a_patch_without_a_middle_is_one_object_and_specks_start_none() -> None:
@@ -112,6 +113,7 @@ def test_a_patch_without_a_middle_is_one_object_and_specks_start_none() -> None:
     ids = told_apart(mask, centre, np.zeros_like(centre), Roofs("building", 0, 1, 0.5, 4))
     assert len(np.unique(ids[mask])) == 2
     assert len(np.unique(ids[10:18, 20:38])) == 1
+    assert number_of(mask, centre, np.zeros_like(centre), Roofs("building", 0, 1, 0.5, 4)) == 2
 
 
 def test_ids_on_a_finer_grid_reach_every_pixel_of_the_mask() -> None:

@@ -39,7 +39,7 @@ def test_every_registered_backend_keeps_the_contract(
     labels = write_raster("labels.tif", np.tile(np.arange(90, dtype=np.uint8) // 30, (60, 1)))
     options = SegmentOptions(labels=labels, legend=write_legend({"1": "building", "2": "water"}))
     if name in NETWORKS:
-        raster = open_raster(raster.path, bands={"red": 1, "green": 2, "blue": 3})
+        raster = open_raster(raster.path, bands={"red": 1, "green": 2, "blue": 3}, gsd_m=0.5)
         colours = {"water": (70, 50, 15), "land": (90, 95, 80), "vegetation": (60, 40, 120)}
         options = SegmentOptions(card=colour_network(tmp_path, colours))
     backend = open_backend(name, raster, options)

@@ -30,16 +30,29 @@ def told_apart(mask: BoolImage, centre: ByteImage, border: ByteImage, rule: Roof
         (rows, columns) int32, positive exactly where `mask` is.
     """
     height = np.asarray(cv2.subtract(centre, border), np.uint8)
-    starts = ((height >= np.uint8(round(rule.seed * SURE))) & mask).astype(np.uint8)
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(starts, connectivity=8, ltype=cv2.CV_32S)
+    begun, count = starts(mask, height, rule)
+    ids = flooded(begun, height, mask)
+    alone = (mask & (ids == 0)).astype(np.uint8)
+    _, rest = cv2.connectedComponents(alone, connectivity=8, ltype=cv2.CV_32S)
+    return np.where(rest > 0, rest + count, ids).astype(np.int32)
+
+
+def starts(mask: BoolImage, height: ByteImage, rule: Roofs) -> tuple[Ids, int]:
+    """Where objects start: ids from 1 on, and how many."""
+    high = ((height >= np.uint8(round(rule.seed * SURE))) & mask).astype(np.uint8)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(high, connectivity=8, ltype=cv2.CV_32S)
     kept = stats[:, cv2.CC_STAT_AREA] >= rule.smallest_px
     kept[0] = False
     numbers = np.zeros(count, np.int32)
     numbers[kept] = np.arange(1, int(kept.sum()) + 1)
-    ids = flooded(numbers[labels], height, mask)
-    alone = (mask & (ids == 0)).astype(np.uint8)
-    _, rest = cv2.connectedComponents(alone, connectivity=8, ltype=cv2.CV_32S)
-    return np.where(rest > 0, rest + int(kept.sum()), ids).astype(np.int32)
+    return numbers[labels], int(kept.sum())
+
+
+def number_of(mask: BoolImage, centre: ByteImage, border: ByteImage, rule: Roofs) -> int:
+    """How many objects `told_apart` tells apart, without growing them."""
+    begun, count = starts(mask, np.asarray(cv2.subtract(centre, border), np.uint8), rule)
+    patches, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8, ltype=cv2.CV_32S)
+    return count + patches - 1 - len(np.unique(labels[begun > 0]))
 
 
 def flooded(starts: Ids, height: ByteImage, mask: BoolImage) -> Ids:

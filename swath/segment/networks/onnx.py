@@ -96,7 +96,7 @@ class OnnxBackend:
         }
 
     @cached_property
-    def _channels(self) -> ByteImage:
+    def channels(self) -> ByteImage:
         """(channels, rows, columns) of the view: everything that the network says, computed once."""
         tiling = Tiling(self.card.tile_px, multiple_px=self.card.multiple_px)
         return blended(self._view.shape, self.card.channels, self._view.read, self._predict, tiling, self._progress)
@@ -128,7 +128,7 @@ class OnnxBackend:
     def _on_image(self, channels: slice) -> Iterator[tuple[slice, FloatImage]]:
         rows, cols = self._raster.shape
         axes = Axis(self._view.shape[0], rows), Axis(self._view.shape[1], cols)
-        planes = self._channels[channels]
+        planes = self.channels[channels]
         for part in strips(rows):
             if self._view.shape == self._raster.shape:
                 yield part, planes[:, part].astype(np.float32)
@@ -139,10 +139,10 @@ class OnnxBackend:
         rule = self.card.roofs
         if rule is None or rule.class_name != class_name:
             return None
-        own = self._channels[: len(self.card.classes)]
+        own = self.channels[: len(self.card.classes)]
         index = self.card.classes.index(class_name)
         wins = mask if mask.shape == own.shape[1:] else own[index] >= np.delete(own, index, 0).max(0)
-        ids = told_apart(wins, self._channels[rule.centre], self._channels[rule.border], rule)
+        ids = told_apart(wins, self.channels[rule.centre], self.channels[rule.border], rule)
         return onto(ids, mask)
 
     def _method(self, class_name: str) -> str:

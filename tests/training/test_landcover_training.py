@@ -1,0 +1,114 @@
+"""The training code of the embedded network; runs where torch is installed (`pip install -e '.[train]'`)."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the training code needs torch: pip install -e '.[train]'")
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from training.landcover.augment import crop, targets  # noqa: E402
+from training.landcover.losses import classes_loss, roofs_loss  # noqa: E402
+from training.landcover.measure import class_ious, table  # noqa: E402
+from training.landcover.network import LandCover  # noqa: E402
+from training.landcover.sources import BIT, CLASSES, TEST, VALIDATION, Sample, load  # noqa: E402
+from training.landcover.train import Half  # noqa: E402
+from training.landcover.write import toml  # noqa: E402
+
+
+def sample(side: int = 96) -> Sample:
+    random = np.random.default_rng(0)
+    image = random.integers(0, 256, (side, side, 3), dtype=np.uint8)
+    allowed = np.full((side, side), BIT["land"], np.uint8)
+    ids = np.zeros((side, side), np.int32)
+    ids[10:40, 10:40], ids[10:40, 40:80] = 1, 2
+    allowed[ids > 0] = BIT["building"]
+    return Sample("hot", "chip", "1", image, allowed, ids, Path("chip.tif"), 2)
+
+
+def test_a_likely_allowed_class_costs_little_and_a_forbidden_one_much() -> None:
+    logits = torch.zeros(1, 5, 4, 4)
+    logits[:, CLASSES.index("road")] = 8
+    not_building = torch.full((1, 4, 4), BIT["road"] | BIT["land"], dtype=torch.uint8)
+    building = torch.full((1, 4, 4), BIT["building"], dtype=torch.uint8)
+    assert classes_loss(logits, not_building).item() < 0.05
+    assert classes_loss(logits, building).item() > 3
+    unknown = torch.zeros((1, 4, 4), dtype=torch.uint8)
+    assert classes_loss(logits, unknown).item() == 0
+
+
+def test_partial_labels_do_not_choose_between_the_allowed() -> None:
+    logits = torch.zeros(1, 5, 2, 2, requires_grad=True)
+    allowed = torch.full((1, 2, 2), BIT["road"] | BIT["land"], dtype=torch.uint8)
+    (slope,) = torch.autograd.grad(classes_loss(logits, allowed), logits)
+    assert torch.allclose(slope[:, CLASSES.index("road")], slope[:, CLASSES.index("land")])
+    assert (slope[:, CLASSES.index("building")] > 0).all()
+
+
+def test_unknown_roofs_cost_nothing() -> None:
+    logits = torch.randn(1, 2, 4, 4)
+    unknown = torch.full((1, 4, 4), float("nan"))
+    assert roofs_loss(logits, unknown, unknown).item() == 0
+
+
+def test_middles_and_borders_of_two_touching_roofs() -> None:
+    centre, border = targets(sample().instances)
+    assert centre[25, 25] > 0.9
+    assert centre[25, 60] > 0.9
+    assert centre[25, 39] == 0
+    assert border[25, 39:41].all()
+    assert not border[25, 25]
+    assert not border[60].any()
+
+
+def test_crops_carry_their_labels_along() -> None:
+    random = np.random.default_rng(1)
+    for _ in range(10):
+        found = crop(sample(), [sample()], 64, random)
+        assert found.image.shape == (64, 64, 3)
+        assert set(np.unique(found.allowed)) <= {BIT["building"], BIT["land"]}
+        assert not (found.centre[found.allowed == BIT["land"]] > 0).any()
+
+
+def test_the_same_seed_gives_the_same_gradients_and_the_first_layers_stay() -> None:
+    torch.manual_seed(0)
+    network = LandCover()
+    first, second = (Half(network, [sample()], [["hot"]] * 2, [6, 0]).work() for _ in range(2))
+    assert first[0] == second[0]
+    assert all(torch.equal(a, b) for a, b in zip(first[1], second[1], strict=True))
+    trained = {id(parameter) for parameter in network.encoder.trained()}
+    assert id(network.encoder._conv_stem.weight) not in trained
+
+
+def test_the_network_gives_logits_at_full_size() -> None:
+    with torch.no_grad():
+        assert LandCover().eval()(torch.zeros(1, 3, 64, 96)).shape == (1, 7, 64, 96)
+
+
+def test_no_group_is_in_two_splits(shared_data: Path) -> None:
+    names: dict[str, set[tuple[str, str]]] = {}
+    for split in ("train", "validation", "test"):
+        names[split] = {(found.source, found.group) for found in load(shared_data, split, ("hot", "neon"))}
+    assert not names["train"] & names["test"]
+    assert not names["train"] & names["validation"]
+    assert ("hot", TEST["hot"][0]) in names["test"]
+    assert ("hot", VALIDATION["hot"][0]) in names["validation"]
+    assert sum(found.footprints or 0 for found in load(shared_data, "test", ("hot",))) > 100
+
+
+def test_ious_of_a_known_table() -> None:
+    found = np.where(sample().allowed == BIT["building"], 0, 1)
+    found[10:40, 10:25] = 1  # a fifth and a bit of the buildings missed
+    ious = class_ious(table([(sample(), found)]))
+    assert ious["building"] == pytest.approx(1650 / 2100)
+    assert ious["land"] == pytest.approx((96 * 96 - 2100) / (96 * 96 - 2100 + 450))
+
+
+def test_tables_are_written_as_toml_reads_them() -> None:
+    table = {"a": 'x "y"', "b": [1, 2.5], "c": {"d": True, "e f": {"g": [[1, 2], [3, 4]]}}, "h": [{"i": 1}], "j": "é"}
+    assert tomllib.loads(toml(table)) == table

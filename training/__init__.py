@@ -1,0 +1,1 @@
+"""How the embedded models are made; needs the extra `train`, and nothing in `swath` imports it."""
