@@ -37,7 +37,7 @@ def server_of(request: Request) -> Server:
 async def about(request: Request) -> Response:
     """What this server offers."""
     server = server_of(request)
-    return _json(
+    return json_response(
         {
             "swath": __version__,
             "planners": ["auto", *planner_names()],
@@ -53,7 +53,7 @@ async def about(request: Request) -> Response:
 async def files(request: Request) -> Response:
     """What a folder holds."""
     name = request.query_params.get("folder", "")
-    return _json(await asyncio.to_thread(server_of(request).settings.folder.listing, name))
+    return json_response(await asyncio.to_thread(server_of(request).settings.folder.listing, name))
 
 
 async def upload(request: Request) -> Response:
@@ -68,14 +68,14 @@ async def upload(request: Request) -> Response:
         path = await server.uploads.keep(request.query_params.get("name", ""), request.stream())
     except ClientDisconnect:
         raise InputError("The upload broke off. Next: upload the file again.") from None
-    return _json({"path": server.settings.folder.relative(path)}, 201)
+    return json_response({"path": server.settings.folder.relative(path)}, 201)
 
 
 async def image(request: Request) -> Response:
     """What an image is."""
     server = server_of(request)
     path = server.settings.folder.file(request.query_params.get("path", ""))
-    return _json(await server.look(work.describe, image=path, bands=_bands(request)))
+    return json_response(await server.look(work.describe, image=path, bands=_bands(request)))
 
 
 async def tile(request: Request) -> Response:
@@ -99,7 +99,7 @@ async def ask(request: Request) -> Response:
     """Put a question, or an edited program, into the queue."""
     server = server_of(request)
     folder, settings = server.settings.folder, server.settings
-    body = await _body(request)
+    body = await json_value(request)
     path = folder.file(options.text("image", body.pop("image", None)))
     question = options.text("question", body.pop("question", None), options.LONGEST_QUESTION)
     thread = options.text("thread", body.pop("thread", None))
@@ -114,18 +114,18 @@ async def ask(request: Request) -> Response:
     else:
         said.pop("planner", None)
         added, position = server.asks.add(path, question, thread, {**said, **kept, "program": program})
-    return _json(added.to_json(position), 202)
+    return json_response(added.to_json(position), 202)
 
 
 async def asks(request: Request) -> Response:
     """The questions of a thread."""
-    return _json({"asks": server_of(request).asks.of_thread(request.query_params.get("thread", ""))})
+    return json_response({"asks": server_of(request).asks.of_thread(request.query_params.get("thread", ""))})
 
 
 async def one_ask(request: Request) -> Response:
     """How far a question is."""
     found, position = _found(request)
-    return _json(found.to_json(position))
+    return json_response(found.to_json(position))
 
 
 async def cancel(request: Request) -> Response:
@@ -133,7 +133,7 @@ async def cancel(request: Request) -> Response:
     await request.body()
     found, _ = _found(request)
     server_of(request).asks.cancel(found)
-    return _json({"id": found.id}, 202)
+    return json_response({"id": found.id}, 202)
 
 
 async def events(request: Request) -> Response:
@@ -189,7 +189,7 @@ async def runs(request: Request) -> Response:
         int(skip) if skip.isdecimal() and len(skip) < 9 else 0,
     )
     images = await asyncio.to_thread(index.images)
-    return _json({**found, "images": images})
+    return json_response({**found, "images": images})
 
 
 async def one_run(request: Request) -> Response:
@@ -197,7 +197,9 @@ async def one_run(request: Request) -> Response:
     run = await asyncio.to_thread(server_of(request).index.find, request.path_params["id"])
     answer = {**run.answer, "run": run.id, "objects": run.record["answer"].get("objects")}
     names = [path.name for path in run.folder.iterdir() if path.is_file()]
-    return _json({"id": run.id, "created": run.created, "answer": answer, "program": run.program, "files": names})
+    return json_response(
+        {"id": run.id, "created": run.created, "answer": answer, "program": run.program, "files": names}
+    )
 
 
 async def run_objects(request: Request) -> Response:
@@ -206,12 +208,12 @@ async def run_objects(request: Request) -> Response:
     run = await asyncio.to_thread(server.index.find, request.path_params["id"])
     coordinates = request.query_params.get("coordinates", work.PIXELS)
     path = server.settings.folder.relative(run.folder)
-    return _json(await server.look(work.objects, run=path, coordinates=coordinates))
+    return json_response(await server.look(work.objects, run=path, coordinates=coordinates))
 
 
 async def batches(request: Request) -> Response:
     """Folders of batches."""
-    return _json({"batches": await asyncio.to_thread(server_of(request).index.batches)})
+    return json_response({"batches": await asyncio.to_thread(server_of(request).index.batches)})
 
 
 class Unusable(InputError):
@@ -222,11 +224,12 @@ class Unusable(InputError):
         self.status = status
 
 
-def _json(value: Any, status: int = 200) -> Response:
+def json_response(value: Any, status: int = 200) -> Response:
+    """A value as JSON."""
     return Response(json_text(value), status_code=status, media_type="application/json")
 
 
-async def _body(request: Request) -> dict[str, Any]:
+async def json_value(request: Request) -> dict[str, Any]:
     """The JSON object that a request holds.
 
     Raises:

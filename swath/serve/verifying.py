@@ -22,7 +22,7 @@ from swath.eval.annotate.verifying import (
     progress,
     seen_twice,
 )
-from swath.serve.api import _body, _json, server_of
+from swath.serve.api import json_response, json_value, server_of
 
 MOST_SETS = 200
 
@@ -45,13 +45,13 @@ async def data_sets(request: Request) -> Response:
     def found() -> list[str]:
         return sorted(folder.relative(path.parent) for path in folder.root.rglob(PATCHES))[:MOST_SETS]
 
-    return _json({"sets": await asyncio.to_thread(found)})
+    return json_response({"sets": await asyncio.to_thread(found)})
 
 
 async def state(request: Request) -> Response:
     """How far a person is with a data set."""
     data = _data_set(request, request.query_params.get("folder", ""))
-    return _json(
+    return json_response(
         {
             "patches": await asyncio.to_thread(lambda: data.names),
             "people": data.people(),
@@ -82,7 +82,7 @@ async def patch(request: Request) -> Response:
             ],
         }  # fmt: skip
 
-    return _json(await asyncio.to_thread(shown))
+    return json_response(await asyncio.to_thread(shown))
 
 
 async def picture(request: Request) -> Response:
@@ -96,28 +96,28 @@ async def picture(request: Request) -> Response:
 
 async def decide(request: Request) -> Response:
     """Keep decisions."""
-    found = await _body(request)
+    found = await json_value(request)
     data = _data_set(request, str(found.get("folder", "")))
     decisions = found.get("decisions")
     if not isinstance(decisions, list) or not all(isinstance(own, dict) for own in decisions):
         raise InputError("There is no list of decisions. Next: load the page anew.")
     await asyncio.to_thread(data.decide, str(found.get("person", "")), decisions)
-    return _json({"kept": len(decisions)}, 201)
+    return json_response({"kept": len(decisions)}, 201)
 
 
 async def compared(request: Request) -> Response:
     """How far two people agree."""
     data = _data_set(request, request.query_params.get("folder", ""))
     one, other = (latest(data.decisions(request.query_params.get(name, ""))) for name in ("a", "b"))
-    return _json(agreement(one, other))
+    return json_response(agreement(one, other))
 
 
 async def exported(request: Request) -> Response:
     """Write the data set as a person left it."""
-    found = await _body(request)
+    found = await json_value(request)
     data = _data_set(request, str(found.get("folder", "")))
     out = await asyncio.to_thread(export, data, str(found.get("person", "")))
-    return _json({"folder": server_of(request).settings.folder.relative(out.resolve())}, 201)
+    return json_response({"folder": server_of(request).settings.folder.relative(out.resolve())}, 201)
 
 
 _ROUTES = (

@@ -175,7 +175,8 @@ def latest(decisions: Sequence[Decision], turn: int = 1) -> dict[str, Decision]:
 
 
 def _decision(found: Mapping[str, Any], known: set[str]) -> Decision:
-    item, action, turn = found.get("item"), found.get("action"), found.get("turn", 1)
+    item, turn = found.get("item"), found.get("turn", 1)
+    action: Any = found.get("action")
     text, answer, seconds = found.get("text", ""), found.get("answer", ""), found.get("seconds", 0.0)
     if item not in known or action not in ACTIONS or turn not in (1, 2):
         raise InputError("A decision names no item or no action. Next: load the page anew.")

@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running_site import SLOW, Served
+from running_site import SLOW, Running, Served, large
+
+from swath.serve import start
+from swath.serve.folder import open_folder
+from swath.serve.server import Settings
 
 COUNT = "How many buildings are there?"
 PATIENCE_MS = 180_000
@@ -196,6 +200,65 @@ def test_batches_are_listed_shown_and_put_side_by_side(open_page: Open, served: 
     page.get_by_role("button", name="Side by side").click()
     page.wait_for_url("**/batches/compare?**")
     assert "Right only in" in page.inner_text("main")
+
+
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`${alert(3)}"
+
+
+def test_hostile_text_stays_text(open_page: Open, served: Served, hostile_image: str) -> None:
+    page = prepared(open_page(f"{served.url}/#image=village.tif"))
+    turn = ask(page, f"{HOSTILE} How many buildings?")
+    assert HOSTILE in turn.locator("h2").inner_text()
+    page.get_by_text("Files and settings").click()
+    page.get_by_label("Layers").fill("<script>alert(5)</script>=legend.json")
+    page.get_by_label("Class of the labels").fill(HOSTILE)
+    page.get_by_label("Question", exact=True).fill(f"{HOSTILE}?")
+    page.keyboard.press("Enter")
+    page.locator(".turn").nth(1).wait_for()
+    page.wait_for_selector(".turn:first-child:is([data-state='failed'], [data-state='done'])")
+    page.locator("#choose").click()
+    page.get_by_role("button", name=hostile_image).click()
+    page.locator("#choose", has_text=hostile_image).wait_for()
+    page.goto(f"{served.url}/runs")
+    page.wait_for_selector("#list li")
+    assert HOSTILE in page.inner_text("#list")
+    assert page.dialogs == []
+    assert page.locator("#list img, #list script, .turn img, .turn script").count() == 0
+
+
+def test_a_lost_server_is_noticed_and_the_page_goes_on(browser: Any, tmp_path: Path, village: Any) -> None:
+    folder = tmp_path / "lost"
+    folder.mkdir()
+    for name, path in (("village.tif", village.image), ("legend.json", village.legend)):
+        (folder / name).write_bytes(path.read_bytes())
+    large(folder / "large.tif")
+    settings = Settings(open_folder(folder))
+    running = Running(settings, start.address("127.0.0.1", 0, (), None))
+    context = browser.new_context()
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    try:
+        page.goto(f"http://127.0.0.1:{running.port}/#image=large.tif")
+        prepared(page, "large.tif")
+        ask(page, COUNT)
+        page.locator(".turn").first.get_by_text("Program", exact=True).click()
+        page.locator(".program").fill(SLOW)
+        page.get_by_role("button", name="Run the edited program").click()
+        page.locator(".turn[data-state='working'] li.tool").first.wait_for()
+        running.stop()
+        page.locator("#lost:not([hidden])").wait_for()
+        assert "The server does not answer. This page goes on as soon as it is back." in page.inner_text("#lost")
+        page.get_by_label("Question", exact=True).fill("Is it there?")
+        page.keyboard.press("Enter")
+        page.locator("#ask-error", has_text="The server does not answer.").wait_for()
+        running = Running(settings, start.address("127.0.0.1", running.port, (), None))
+        page.locator("#lost[hidden]").wait_for(state="attached")
+        page.locator(".turn:first-child:not([data-state='working'])").wait_for()
+        ask(page, COUNT)
+        assert page.locator(".turn .value").first.inner_text() == "1"
+    finally:
+        context.close()
+        running.stop()
 
 
 def test_everything_can_be_done_with_the_keyboard_alone(open_page: Open, served: Served) -> None:
