@@ -104,10 +104,9 @@ def _table_m(ground: Ground) -> FloatArray:
     """(16,) metres of outline in a cell of each code, where all pixels are alike."""
     lengths = np.zeros(16)
     for code, segments in _SEGMENTS.items():
-        for start, stop in segments:
-            (row0, col0), (row1, col1) = start, stop
-            step = np.array([row1 - row0]), np.array([col1 - col0])
-            lengths[code] += float(np.linalg.norm(ground.positions_m(*step)))
+        for ends in segments:
+            start_m, stop_m = ground.positions_m(*np.transpose(ends))
+            lengths[code] += float(np.linalg.norm(stop_m - start_m))
     return lengths
 
 
