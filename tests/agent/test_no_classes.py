@@ -18,7 +18,10 @@ from swath.errors import Refused
 from swath.raster.grid import Grid
 from swath.raster.write import write_array
 
-WHY = r"Classes cannot be told from the bands of rgb\.tif .*give --labels FILE\."
+WHY = (
+    r"Classes cannot be told from the bands of rgb\.tif .*give --labels FILE\. "
+    r"Or let the embedded network guess from colours, with --segmenter landcover\."
+)
 
 
 @pytest.fixture

@@ -204,7 +204,10 @@ def test_rows_of_another_question_or_other_options_are_never_mixed(street: Stree
     ("options", "sentence"),
     [
         ({"planner": "magic"}, 'There is no planner "magic"'),
-        ({"segmenter": "magic"}, 'There is no segmenter "magic". Next: use one of auto, labels, spectral'),
+        (
+            {"segmenter": "magic"},
+            'There is no segmenter "magic". Next: use one of auto, labels, landcover, onnx, spectral.',
+        ),
         ({"labels": "nowhere.tif"}, "There is no file nowhere.tif"),
         ({"layers": {"x": "nowhere.gpkg"}}, "There is no file nowhere.gpkg"),
         ({"jobs": 0}, "--jobs must be at least 1, not 0."),

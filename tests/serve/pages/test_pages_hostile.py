@@ -30,6 +30,7 @@ KEPT = {
     "sha256",
     "kind",
     "keep",
+    "held",
     "crs",
     "affine",
     "schema_version",
