@@ -127,6 +127,8 @@ def test_the_export_holds_what_people_left(data: DataSet) -> None:
     assert sentences[reference.statement.objects[0]] == ""
     assert "the far ship" not in sentences
     assert caption.statement.text in whole["caption"]
+    every_item = sum(len(items(own)) for own in data.patches())
+    assert f"Checked by people: 2 of {every_item} items verified by Ada" in (out / "README.md").read_text()
     data.decide("Ada", [decision(every[-1].id, "accept", text="the far ship")])
     whole = json.loads((export(data, "Ada") / "Annotations_val" / "P0_0000.json").read_text())
     assert whole["objects"][1]["referring_sentence"] == "the far ship"

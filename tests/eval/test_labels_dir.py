@@ -49,7 +49,7 @@ def test_the_first_cases_without_a_map_are_named(tmp_path: Path) -> None:
     assert str(caught.value) == (
         f"7 of 8 cases have no label map in {maps}: Q1 (tile1 or Q1), Q2 (tile2 or Q2), Q3 (tile3 or Q3), "
         "Q4 (tile4 or Q4), Q5 (tile5 or Q5) and 2 more. "
-        "Next: name each map like its image or its case, ending in .png, .tif, .tiff."
+        "Next: name each map like its image or its case, ending in .png, .tif, .tiff, .geojson, .gpkg."
     )
 
 

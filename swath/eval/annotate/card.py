@@ -97,8 +97,9 @@ def _card(figures: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     return f"""# {settings["dataset"]}
 
 Made with swath {__version__} from annotated objects. Every sentence and every answer was measured over the objects by a
-program (`patches/`), filtered, and measured again; nothing was checked by people unless `verification/` says so.
+program (`patches/`), filtered, and measured again.
 
+- Checked by people: {settings.get("verified", "nothing")}
 - Source: {settings["source"]}
 - Licence: {settings["licence"]}
 - Writer: {settings["writer"]}, seed {settings["seed"]}

@@ -268,7 +268,7 @@ def export(data: DataSet, person: str) -> Path:
     """Write the data set as a person left it, in the same layouts, beside the one that was made.
 
     Items that were removed are left out, edited ones have the person's words; flagged items are in only where they were
-    accepted or edited; items without a decision stay as they were made.
+    accepted or edited; items without a decision stay as they were made, and the data card says how many those are.
 
     Raises:
         InputError: the person has decided nothing.
@@ -282,7 +282,9 @@ def export(data: DataSet, person: str) -> Path:
     found = [_verified(own, decided) for own in data.patches()]
     settings = json.loads((data.folder / SETTINGS).read_text(encoding="utf-8"))
     write_files(found, out, settings["dataset"])
-    write_card(found, out, {**settings, "source": f"{settings['source']} (verified by people)"})
+    told = progress(data, person)
+    verified = f"{told['decided']} of {told['items']} items verified by {person}, the others as they were made"
+    write_card(found, out, {**settings, "verified": verified})
     return out
 
 

@@ -12,7 +12,8 @@ import anyio.from_thread
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import ConfigDict, ValidationError
 from typing_extensions import TypedDict
 
 from swath import __version__
@@ -48,6 +49,8 @@ class Source(TypedDict, total=False):
         gsd_m: ground size of a pixel in metres; wins over the file's.
     """
 
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
+
     labels: str
     legend: str
     label_class: str
@@ -74,6 +77,8 @@ class Options(Source, total=False):
         keep: what the run keeps: light, wrong or full.
     """
 
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
+
     aoi: str
     before: str
     after: str
@@ -86,9 +91,34 @@ class Options(Source, total=False):
     keep: Literal["light", "wrong", "full"]
 
 
+class Server(MCPServer[Any]):
+    """A server that takes no argument that it does not know, and says of a wrong one in one sentence what is wrong."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool.
+
+        Raises:
+            ToolError: an argument is unknown or of another type, or what the tool says.
+        """
+        known = {tool.name: list(tool.input_schema.get("properties", {})) for tool in await self.list_tools()}
+        strange = [argument for argument in arguments if argument not in known.get(name, arguments)]
+        if strange:
+            raise ToolError(f"{name} takes no {', '.join(strange)[:200]}. Next: it takes {', '.join(known[name])}.")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                fault = error.__cause__.errors()[0]
+                where = ".".join(str(part) for part in fault["loc"])
+                raise ToolError(f"{where[:200]}: {fault['msg']}. Next: see the schema of {name}.") from None
+            raise
+
+
 def make_server(work: Work) -> MCPServer[Any]:
     """A server that does some work; run it over stdio or HTTP."""
-    server: MCPServer[Any] = MCPServer("swath", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    server = Server("swath", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
     one_at_a_time = anyio.CapacityLimiter(1)
 
     async def done(context: Context[Any, Any], task: Callable[[Listener], Result]) -> Result:

@@ -107,11 +107,13 @@ class Work:
         return {"same": result.same, "text": result.answer.text, "differences": list(result.differences)}
 
     def run(self, name: str) -> Run:
-        """A run by its id.
+        """A run by its id, or by the path of its folder, which answers name.
 
         Raises:
             InputError: that is no id, or there is no such run.
         """
+        if Path(name).parent == self.out:
+            name = Path(name).name
         if not _ID.fullmatch(name):
             raise InputError(f"{name[:80]!r} is not the id of a run. Next: see the resource {SCHEME}.")
         return find_run(name, self.out)
