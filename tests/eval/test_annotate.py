@@ -402,3 +402,14 @@ def _run(name: str, data: Path, results: Path, *options: str) -> list[dict[str, 
     done = CliRunner().invoke(swath, command, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return [json.loads(line) for line in (results / "results.jsonl").read_text().splitlines()]
+
+
+def test_ten_thousand_objects_in_one_file(port: Path) -> None:
+    Image.fromarray(np.full((2048, 2048, 3), WATER, np.uint8)).save(port / "images" / "P1.png")
+    places = [(20 * (number % 100), 20 * (number // 100)) for number in range(10_000)]
+    (port / "labels" / "P1.txt").write_text(dota([("ship", x + 2, y + 2, x + 14, y + 11) for x, y in places]))
+    found = annotate(Wanted(port / "labels", port / "images"), port / "out")
+    assert len(found) == 16
+    whole = [own.source_id for made in found for own in made.patch.objects]
+    assert len(whole) == len(set(whole)) == 10_000
+    assert all(about.excluded for made in found for about in made.about)
