@@ -22,6 +22,8 @@ from swath.serve.uploads import CONTENT_TYPES, TooLarge
 from swath.trace.strict_json import json_text
 
 LONGEST_BODY = 2**20
+EDITED = "Edited program"
+"""Recorded as the question of a program: it need not answer the one that it was first written for."""
 KEEP_ALIVE_S = 10.0
 """A comment is sent so often on a silent stream, by which either side notices that the other is gone."""
 WEEK_S = 7 * 24 * 3600
@@ -101,11 +103,12 @@ async def ask(request: Request) -> Response:
     folder, settings = server.settings.folder, server.settings
     body = await json_value(request)
     path = folder.file(options.text("image", body.pop("image", None)))
-    question = options.text("question", body.pop("question", None), options.LONGEST_QUESTION)
+    program, question = body.pop("program", None), body.pop("question", None)
+    if program is None:
+        question = options.text("question", question, options.LONGEST_QUESTION)
+    else:
+        program, question = options.text("program", program, options.LONGEST_PROGRAM), EDITED
     thread = options.text("thread", body.pop("thread", None))
-    program = body.pop("program", None)
-    if program is not None:
-        program = options.text("program", program, options.LONGEST_PROGRAM)
     said = options.checked_options(body, folder)
     await server.look(work.check_inputs, image=path, options=said)
     kept = {"out": folder.relative(folder.runs), "uploads": folder.relative(folder.uploads)}

@@ -38,6 +38,7 @@ class Ask:
         question: as typed.
         thread: thread that it belongs to.
         edited: whether a program was given in place of planning one.
+        area: that was drawn, None for the whole image.
         options: arguments of `swath.serve.work.answer`.
         state: how far it is.
         steps: what happened so far.
@@ -51,6 +52,7 @@ class Ask:
     question: str
     thread: str
     edited: bool
+    area: Mapping[str, Any] | None
     options: Mapping[str, Any] = field(repr=False)
     state: State = "waiting"
     steps: list[dict[str, Any]] = field(default_factory=list, repr=False)
@@ -67,6 +69,7 @@ class Ask:
             "question": self.question,
             "thread": self.thread,
             "edited": self.edited,
+            "area": self.area,
             "state": self.state,
             "position": position,
             "answer": self.answer,
@@ -106,7 +109,8 @@ class Asks:
         with self._condition:
             if sum(ask.state == "waiting" for ask in self._asks.values()) >= MOST_WAITING:
                 raise Busy(f"{MOST_WAITING} questions wait already. Next: ask again in a minute.")
-            ask = Ask(secrets.token_hex(8), image, question, thread, "program" in options, options)
+            edited, area = "program" in options, options.get("area")
+            ask = Ask(secrets.token_hex(8), image, question, thread, edited, area, options)
             self._asks[ask.id] = ask
             self._forget()
             self._condition.notify()

@@ -23,7 +23,7 @@ def run_document(say: Say, folder: str) -> str:
 
 def compare_document(say: Say, a: str, b: str) -> str:
     """The page that compares two runs."""
-    return compare_page(Path(a), Path(b))
+    return compare_page(Path(a), Path(b), live=True)
 
 
 def batch_document(say: Say, folder: str) -> str:

@@ -14,15 +14,21 @@ let picture = null;
 let image = null;
 let threadId = null;
 let turns = [];
-let drawn = null; // the turn whose objects are in the picture
+let drawn = null; // the turn that the picture shows
+let outlines; // those of its objects, once they are there
 
 const desk = {
   coordinates: () => picture.coordinates,
   showObjects(turn) {
-    if (drawn === turn || turn.ask.image !== image?.path) return;
+    if ((drawn === turn && outlines === turn.objects) || turn.ask.image !== image?.path) return;
     drawn = turn;
-    picture.setObjects(turn.objects.shapes);
+    outlines = turn.objects;
+    picture.setObjects(turn.objects?.shapes ?? [], turn.ask.area);
     picture.say("");
+  },
+  // Objects that arrive late are drawn only where nothing newer is shown.
+  found(turn) {
+    if (drawn === turn) desk.showObjects(turn);
   },
   choose(row, show) {
     picture.choose(row, show);
@@ -34,9 +40,9 @@ const desk = {
   },
   earlier: (turn) => turns.filter((other) => other !== turn && other.ask.answer?.run),
   onDone(turn) {
-    if (!turn.ask.answer.objects) clearObjects();
+    if (!drawn || turns.indexOf(turn) <= turns.indexOf(drawn)) desk.showObjects(turn);
   },
-  rerun: (ask, program) => put({ question: ask.question, program }),
+  rerun: (program) => put({ program }),
 };
 
 function clearObjects() {

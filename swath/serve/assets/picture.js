@@ -10,6 +10,8 @@ const STYLE = { color: "#ffbe5c", weight: 2, fillColor: "#ffbe5c", fillOpacity: 
 const CHOSEN = { color: "#ffffff", weight: 4, fillColor: "#ff7a00", fillOpacity: 0.5 };
 const AREA = { color: "#4cc3ff", weight: 3, fill: true, fillColor: "#4cc3ff", fillOpacity: 0.08, dashArray: "8 5", interactive: false };
 
+const ASKED = { ...AREA, fill: false, dashArray: null }; // of the answer that is shown
+
 export class Picture {
   constructor(baseMap) {
     this.baseMap = baseMap;
@@ -33,9 +35,7 @@ export class Picture {
     this.onMap = Boolean(this.baseMap && image.bounds);
     this.map?.remove();
     this.#leave();
-    this.shapes = [];
     this.area = null;
-    this.chosen = null;
     const options = { attributionControl: false, zoomControl: false, zoomSnap: 0.25, preferCanvas: true, keyboardPanDelta: 120 };
     if (!this.onMap) Object.assign(options, { crs: L.CRS.Simple, minZoom: -image.levels - 2, maxZoom: CLOSEST });
     this.map = L.map("map", options);
@@ -49,8 +49,10 @@ export class Picture {
       new Tiles("", { bounds: this.#bounds(), minNativeZoom: -image.levels, maxNativeZoom: 0, minZoom: -image.levels - 2, maxZoom: CLOSEST })
         .addTo(this.map);
     }
+    this.asked = L.layerGroup().addTo(this.map);
     this.objects = L.layerGroup().addTo(this.map);
     this.marks = L.layerGroup().addTo(this.map);
+    this.setObjects([]);
     this.map.on("click", (event) => this.#clicked(event.latlng));
     this.map.on("dblclick", () => this.mode === "polygon" && this.#finish());
     this.map.on("mousemove", (event) => this.#moved(event.latlng));
@@ -81,9 +83,13 @@ export class Picture {
     return this.onMap ? [latlng.lng, latlng.lat] : [latlng.lng, -latlng.lat];
   }
 
-  // Draws the outlines of objects; a click on one picks it.
-  setObjects(shapes) {
+  // Draws the outlines of objects, and the area that they were sought in; a click on an object picks it.
+  setObjects(shapes, area = null) {
     this.objects.clearLayers();
+    this.asked.clearLayers();
+    if (area?.coordinates === this.coordinates) L.polygon(area.polygon.map((corner) => this.#latlng(corner)), ASKED).addTo(this.asked);
+    this.map.getContainer().dataset.shapes = shapes.length;
+    this.map.getContainer().dataset.asked = this.asked.getLayers().length;
     this.chosen = null;
     this.shapes = shapes.map((shape, row) => {
       const layer = this.#drawn(shape);

@@ -13,7 +13,7 @@ const FILES = [
 ];
 
 export class Turn {
-  // desk: { showObjects(objects), choose(row, show), rerun(ask, program), earlier() } of the page.
+  // desk: { showObjects(turn), found(turn), choose(row, show), rerun(program), earlier() } of the page.
   constructor(ask, desk) {
     this.ask = ask;
     this.desk = desk;
@@ -24,7 +24,6 @@ export class Turn {
     this.cancel = el("button", { type: "button", onclick: () => this.#cancel() }, "Stop");
     this.result = el("div", { class: "result", role: "status" });
     this.element.append(this.title, el("div", { class: "row" }, this.cancel, this.progress), this.steps, this.result);
-    if (ask.edited) this.title.append(el("span", { class: "chip" }, "edited program"));
     this.resume();
   }
 
@@ -98,6 +97,8 @@ export class Turn {
     this.element.dataset.state = state;
     this.#fold();
     this.result.replaceChildren(el("p", { class: state === "failed" ? "sentence error" : "sentence" }, words));
+    this.result.append(...optionsNote(words));
+    if (this.ask.edited) return;
     this.result.append(el("div", { class: "row" },
       el("button", { type: "button", onclick: () => this.desk.again(this.ask.question) }, "Ask again")));
   }
@@ -115,7 +116,7 @@ export class Turn {
   }
 
   #done(answer) {
-    this.result.replaceChildren(...said(answer));
+    this.result.replaceChildren(...said(answer, this.ask.area));
     if (answer.run) this.#withRun(answer);
     this.#fold();
     this.desk.onDone(this);
@@ -140,7 +141,7 @@ export class Turn {
     const objects = await get(`/runs/${encodeURIComponent(answer.run)}/objects`, { coordinates: this.desk.coordinates() });
     if (!objects.shapes.length) return;
     this.objects = objects;
-    this.desk.showObjects(this);
+    this.desk.found(this);
     const grid = el("div", { class: "grid", role: "grid", tabindex: "0", id: `objects-${this.ask.id}`, "aria-label": "Objects that were counted" });
     const words = objects.total > objects.shapes.length
       ? `Objects: the first ${objects.shapes.length.toLocaleString("en")} of ${objects.total.toLocaleString("en")}`
@@ -171,7 +172,7 @@ export class Turn {
     const said = el("p", { class: "error", role: "alert" });
     const run = async () => {
       said.textContent = "";
-      await this.desk.rerun(this.ask, source.value).catch((error) => { said.textContent = error.message; });
+      await this.desk.rerun(source.value).catch((error) => { said.textContent = error.message; });
     };
     return el("details", { class: "source" }, el("summary", {}, "Program"), source,
       el("div", { class: "row" }, el("button", { type: "button", class: "run-edited", onclick: run }, "Run the edited program"),
@@ -197,11 +198,15 @@ export class Turn {
 }
 
 // The answer for people: its value large, then what it is the value of.
-function said(answer) {
-  if (answer.status !== "answered") return [el("p", { class: `sentence ${answer.status}` }, answer.reason ?? answer.text), ...warnings(answer)];
+function said(answer, area) {
+  const where = area ? [el("p", { class: "where" }, "inside the drawn area")] : [];
+  if (answer.status !== "answered") {
+    const words = answer.reason ?? answer.text;
+    return [el("p", { class: `sentence ${answer.status}` }, words), ...optionsNote(words), ...where, ...warnings(answer)];
+  }
   const [head, ...rest] = answer.text.split(": ");
   const value = head.replace(/ \([^()]* to [^()]*\)$/, "");
-  const parts = [el("p", { class: value.length > LONGEST_VALUE ? "value long" : "value", dir: "auto" }, rest.length ? value : answer.text)];
+  const parts = [el("p", { class: value.length > LONGEST_VALUE ? "value long" : "value", dir: "auto" }, rest.length ? value : answer.text), ...where];
   if (answer.interval && value !== head) {
     const range = head.slice(value.length + 2, -1);
     parts.push(el("p", { class: "interval" }, `${range}, for doubts about ${answer.interval.covers.join(", ")}`));
@@ -210,6 +215,10 @@ function said(answer) {
   if (answer.method) parts.push(el("p", { class: "method" }, `Measured ${answer.method}`));
   return [...parts, ...warnings(answer)];
 }
+
+// Refusals speak of options of the command line.
+const optionsNote = (words) =>
+  (/(^|[^\w-])--[a-z]/.test(words) ? [el("p", { class: "note" }, "Options such as --bands are the fields under Files and settings.")] : []);
 
 const warnings = (answer) =>
   (answer.warnings.length ? [el("ul", { class: "warnings" }, ...answer.warnings.map((words) => el("li", { dir: "auto" }, words)))] : []);

@@ -135,6 +135,7 @@ function edit(position, focus = true) {
   line.insertBefore(fields, line.children[1]);
   if (!focus) return;
   text.focus();
+  fields.scrollIntoView({ block: "center" });
   text.setSelectionRange(text.value.length, text.value.length);
 }
 

@@ -78,7 +78,8 @@ def batch_page(folder: Path, *, link: Link | None = None) -> str:
 
     Args:
         folder: of the run, as `swath bench run --out` makes it.
-        link: address of the page of a run folder; the folder itself, from `folder`, where it is None.
+        link: address of the page of a run folder where the document is served; where it is None, the folder itself,
+            from `folder`, and no link to the server's other pages.
 
     Raises:
         InputError: the folder holds no benchmark run, or a broken one.
@@ -93,6 +94,7 @@ def batch_page(folder: Path, *, link: Link | None = None) -> str:
         [run],
         sections=[("Mistakes", f"{len(cards)} of {len(run.mistakes):,} cases not right, some of every type.", cards)],
         remarks=_remarks([run]),
+        live=link is not None,
     )
 
 
@@ -102,7 +104,7 @@ def batches_page(a: Path, b: Path, *, link: Link | None = None) -> str:
     Args:
         a: folder of the one.
         b: folder of the other.
-        link: address of the page of a run folder; the folder itself, from `a`, where it is None.
+        link: as for `batch_page`; the folder itself, from `a`, where it is None.
 
     Raises:
         InputError: a folder holds no benchmark run, or a broken one.
@@ -126,8 +128,13 @@ def batches_page(a: Path, b: Path, *, link: Link | None = None) -> str:
             f"only the second was, {len(found.changed):,} with another wording or truth."
         )
     return _page(
-        "batch", f"{first.name} and {second.name}", [first, second], sections=sections, remarks=remarks
-    )  # fmt: skip
+        "batch",
+        f"{first.name} and {second.name}",
+        [first, second],
+        sections=sections,
+        remarks=remarks,
+        live=link is not None,
+    )
 
 
 def _page(
@@ -137,6 +144,7 @@ def _page(
     *,
     sections: Sequence[tuple[str, str, Sequence[Card]]],
     remarks: Sequence[str],
+    live: bool,
 ) -> str:
     types = sorted({card.type for _, _, cards in sections for card in cards})
     return document(
@@ -150,6 +158,7 @@ def _page(
         remarks=remarks,
         verdicts=VERDICTS,
         types=types,
+        live=live,
         verdict_bar=verdict_bar,
         verdict_words=verdict_words,
         bar=bar,

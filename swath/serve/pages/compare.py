@@ -45,12 +45,13 @@ class Side:
     shapes: NDArray[np.object_] = field(repr=False)
 
 
-def compare_page(a: Path, b: Path) -> str:
+def compare_page(a: Path, b: Path, *, live: bool = False) -> str:
     """One document that shows two runs side by side and needs nothing but itself.
 
     Args:
         a: folder of the one run.
         b: folder of the other.
+        live: whether it is served: it then links to the server's other pages.
 
     Raises:
         InputError: one of them is no run, or a broken one.
@@ -79,6 +80,7 @@ def compare_page(a: Path, b: Path) -> str:
         differences=_differences(found),
         steps=found.steps,
         compared=partners is not None,
+        live=live,
         same_from=f"{SAME_FROM:.0%}",
     )  # fmt: skip
 

@@ -23,7 +23,7 @@ def run_page(run: Path, *, live: bool = False) -> str:
 
     Args:
         run: the run's folder.
-        live: whether it is served: it then links to the list of runs at `/runs`.
+        live: whether it is served: it then links to the server's other pages.
 
     Raises:
         InputError: it is no run, or a broken one.

@@ -86,6 +86,10 @@ def test_an_edited_program_runs_and_is_checked(served: Served, village: Any) -> 
     edited = served.ended(served.put(COUNT, program=program))
     assert edited["answer"]["answer"] == 2 * village.houses
     assert edited["answer"]["planner"] == "given"
+    assert (edited["question"], edited["answer"]["question"]) == ("Edited program", "Edited program")
+    assert COUNT not in edited["answer"]["text"]
+    recorded = {run["id"]: run["question"] for run in served.get("/runs")["runs"]}
+    assert recorded[edited["answer"]["run"]] == "Edited program"
     bad = served.ended(served.put(COUNT, program='import os\nreply(1, kind="count")\n'))
     assert bad["answer"]["status"] == "failed"
     assert "import" in bad["answer"]["reason"]

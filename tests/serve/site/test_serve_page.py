@@ -93,12 +93,19 @@ def test_steps_are_shown_while_they_happen_and_a_question_is_stopped(open_page: 
     turn = page.locator(".turn[data-state='working']").first
     turn.locator("li.tool").first.wait_for()
     assert turn.locator("li.now").get_attribute("data-step") == "run"
+    page.get_by_label("Question", exact=True).fill(COUNT)
+    page.keyboard.press("Enter")
+    behind = page.locator(".turn").first
+    page.locator(".turn[data-state='waiting']").wait_for()
+    behind.get_by_role("button", name="Stop").click()
+    behind.get_by_role("button", name="Ask again").click()
+    assert page.get_by_label("Question", exact=True).input_value() == COUNT
+    turn = page.locator(".turn[data-state='working']").first
     turn.get_by_role("button", name="Stop").click()
-    stopped = page.locator(".turn[data-state='cancelled']").first
+    stopped = page.locator(".turn[data-state='cancelled']", has_text="Edited program")
     stopped.wait_for()
     assert "The question was given up." in stopped.inner_text()
-    stopped.get_by_role("button", name="Ask again").click()
-    assert page.get_by_label("Question", exact=True).input_value() == COUNT
+    assert stopped.get_by_role("button", name="Ask again").count() == 0  # it was no question
 
 
 def test_a_drawn_box_a_polygon_and_the_view_limit_the_question(page: Any) -> None:
@@ -106,7 +113,10 @@ def test_a_drawn_box_a_polygon_and_the_view_limit_the_question(page: Any) -> Non
     page.mouse.click(*on_screen(page, 2, 2))
     page.mouse.click(*on_screen(page, 100, 198))
     assert page.locator("#about-area").inner_text() == "about the drawn area (4 corners)"
-    assert ask(page, COUNT).locator(".value").inner_text() == "3"
+    boxed = ask(page, COUNT)
+    assert boxed.locator(".value").inner_text() == "3"
+    assert boxed.locator(".where").inner_text() == "inside the drawn area"
+    drawn(page, outlines=3, areas=1)
     page.get_by_role("button", name="Polygon").click()
     for corner in ((2, 2), (298, 2), (298, 60), (2, 60)):
         page.mouse.click(*on_screen(page, *corner))
@@ -116,6 +126,50 @@ def test_a_drawn_box_a_polygon_and_the_view_limit_the_question(page: Any) -> Non
     assert ask(page, COUNT).locator(".value").inner_text() == "12"
     page.get_by_role("button", name="No area").click()
     assert page.locator("#about-area").is_hidden()
+    whole = ask(page, COUNT)
+    assert whole.locator(".where").count() == 0
+    drawn(page, outlines=12, areas=0)
+    first = page.locator(".turn").last
+    first.get_by_text("Objects: 3").click()
+    first.get_by_role("button", name="Show in the picture").click()
+    drawn(page, outlines=3, areas=1)
+
+
+def drawn(page: Any, outlines: int, areas: int) -> None:
+    """Wait until the picture shows so many objects, and so many areas that an answer is about."""
+    page.locator(f"#map[data-shapes='{outlines}'][data-asked='{areas}']").wait_for()
+
+
+def test_an_answer_without_objects_leaves_no_outlines_of_the_last(page: Any) -> None:
+    page.get_by_role("button", name="Box", exact=True).click()
+    page.mouse.click(*on_screen(page, 2, 2))
+    page.mouse.click(*on_screen(page, 100, 198))
+    first = ask(page, COUNT)
+    drawn(page, outlines=3, areas=1)
+    edited(
+        page, first, 'reply(area_m2(components(segment("building"), larger_than_m2=1e6)), kind="quantity", unit="m2")'
+    )
+    assert page.locator(".turn .value").first.inner_text().startswith("0 ")
+    drawn(page, outlines=0, areas=1)
+
+
+def test_a_refusal_says_where_options_are_on_the_page(open_page: Open, served: Served) -> None:
+    page = open_page(f"{served.url}/#image=plain.tif")
+    page.set_default_timeout(PATIENCE_MS)
+    page.wait_for_selector("#tools:not([hidden])")
+    refused = ask(page, COUNT)
+    assert "--" in refused.locator(".sentence.refused").inner_text()
+    said = refused.locator(".result .note").first.inner_text()
+    assert said == "Options such as --bands are the fields under Files and settings."
+
+
+def edited(page: Any, turn: Any, program: str) -> None:
+    """Run another program in place of the one of an answer, and wait for what comes of it."""
+    before = page.locator(READY).count()
+    turn.get_by_text("Program", exact=True).click()
+    turn.locator(".program").fill(program)
+    turn.get_by_role("button", name="Run the edited program").click()
+    page.wait_for_function(f'before => document.querySelectorAll("{READY}").length > before', arg=before)
 
 
 def test_a_follow_up_goes_on_and_a_new_thread_does_not(page: Any) -> None:
@@ -137,13 +191,11 @@ def test_a_thread_is_shown_again_when_the_page_is_loaded_anew(page: Any) -> None
 
 def test_an_edited_program_is_run_compared_and_downloaded(page: Any, tmp_path: Path) -> None:
     first = ask(page, COUNT)
-    first.get_by_text("Program", exact=True).click()
-    edited = 'small = components(segment("building"), smaller_than_m2=1)\nreply(count(small) + 7, kind="count")'
-    first.locator(".program").fill(edited)
-    first.get_by_role("button", name="Run the edited program").click()
-    page.wait_for_function(f'() => document.querySelectorAll("{READY}").length === 2')
+    program = 'small = components(segment("building"), smaller_than_m2=1)\nreply(count(small) + 7, kind="count")'
+    edited(page, first, program)
     turn = page.locator(".turn").first
-    assert "edited program" in turn.locator("h2").inner_text()
+    assert turn.locator("h2").inner_text() == "Edited program"
+    assert COUNT not in turn.locator(".sentence").inner_text()
     whole = ask(page, COUNT)
     whole.get_by_text("Download", exact=True).click()
     with page.expect_download() as download:
@@ -153,9 +205,13 @@ def test_an_edited_program_is_run_compared_and_downloaded(page: Any, tmp_path: P
     whole.get_by_role("link", name="Compare with").first.click()
     page.wait_for_url("**/compare?**")
     assert "Two runs" in page.inner_text("header")
+    assert page.get_by_role("link", name="All runs").count() == 1
+    page.get_by_role("link", name="Ask", exact=True).click()
+    page.wait_for_selector("#ask-form")
+    page.go_back()
     page.go_back()
     page.wait_for_selector(READY)
-    page.get_by_role("link", name="Every step of this run").first.click()
+    page.locator(".turn").last.get_by_role("link", name="Every step of this run").click()
     page.wait_for_url("**/runs/*")
     assert COUNT in page.inner_text("main")
     page.get_by_role("link", name="All runs").click()
@@ -193,7 +249,7 @@ def test_batches_are_listed_shown_and_put_side_by_side(open_page: Open, served: 
     page.get_by_role("link", name=batches[0]).click()
     page.wait_for_url("**/batch?**")
     assert "right" in page.inner_text("main")
-    page.go_back()
+    page.get_by_role("link", name="All batches").click()
     page.wait_for_selector("#list li")
     for name in batches:
         page.get_by_label(f"Side by side: {name}").check()

@@ -130,6 +130,27 @@ def test_the_page_reads_well(
     assert faults_found(page) == []
 
 
+def test_on_a_phone_the_picture_leaves_the_field_in_sight(port: Served, open_page: Callable[..., Any]) -> None:
+    page = open_page(f"{port.url}/verify", viewport={"width": 390, "height": 700})
+    begun(page, "Hedy")
+    page.locator("#items li").nth(1).press("e")
+    on_top = """() => {
+      const own = document.activeElement, box = own.getBoundingClientRect();
+      return own.tagName + (document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) === own);
+    }"""
+    assert page.evaluate(on_top) == "INPUTtrue"
+    page.keyboard.press("Escape")
+    heights = [page.locator(f"#{name}").bounding_box()["height"] for name in ("next", "previous", "export")]
+    assert max(heights) == min(heights)  # none of them on two lines
+
+
+def test_the_labels_of_the_fields_are_in_line(port: Served, open_page: Callable[..., Any]) -> None:
+    page = open_page(f"{port.url}/verify", viewport={"width": 1600, "height": 900})
+    boxes = [page.locator(field).bounding_box() for field in ("#folder", "#person")]
+    assert boxes[0]["y"] == pytest.approx(boxes[1]["y"], abs=1)
+    assert boxes[0]["height"] == pytest.approx(boxes[1]["height"], abs=1)
+
+
 def test_requests_that_are_none_are_one_sentence(port: Served) -> None:
     for path, params in (
         ("/state", {"folder": "../..", "person": "x"}),
