@@ -6,8 +6,10 @@ import numpy as np
 
 from swath.errors import Refused, ToolError
 from swath.raster.ground import Ground
+from swath.raster.tiled import PixelSet, number_of
 from swath.tools import kernels
-from swath.tools.handles import Mask, Regions, covered_area
+from swath.tools.cells import warn_of_gaps
+from swath.tools.handles import Known, Mask, Regions, covered_area
 from swath.tools.regions import Statistic, statistic_of
 from swath.tools.registry import tool
 from swath.tools.shapes import SHAPES, Shape, axes, has_direction
@@ -18,12 +20,14 @@ from swath.tools.units import converted
 @tool(measures=True)
 def area_m2(site: Site, of: Mask | Regions) -> float:
     """True ground area in m2; 0 where there is nothing."""
+    _say_unknown(site, of)
     return doubted_area_m2(site, of)
 
 
 @tool(measures=True)
 def area_px(site: Site, of: Mask | Regions) -> int:
     """Number of pixels; needs no ground size."""
+    _say_unknown(site, of)
     return site.mask_of(of).size_px
 
 
@@ -32,7 +36,8 @@ def share_percent(site: Site, part: Mask | Regions, *, of: Mask | Regions | None
     """What share a part has, in percent of the valid pixels of the image or of another mask.
 
     Ground is compared with ground; where all pixels are alike they are counted, so that no ground size is needed.
-    Only pixels of the part that lie in `of` count.
+    Only pixels of the part that lie in `of` count. Of a part by height, slope or aspect only pixels where these are
+    known count, in the numerator and in the denominator.
 
     Args:
         site: the image.
@@ -40,25 +45,52 @@ def share_percent(site: Site, part: Mask | Regions, *, of: Mask | Regions | None
         of: the denominator; the whole image (inside the area of interest) if left out.
 
     Raises:
-        Refused: the denominator is empty.
+        Refused: the denominator is empty, or nothing in it is known.
     """
     require_area(part)
     whole = None if of is None else site.mask_of(of)
-    weights = _weights(site)
-    denominator = kernels.mask_area_m2(site.valid if whole is None else whole.pixels, weights)
+    weights, known = _weights(site), site.mask_of(part).known
+    within = site.valid if whole is None else whole.pixels
+    if known is not None:
+        within = _known_part(site, within, known, "the image" if whole is None else whole.name)
+    denominator = kernels.mask_area_m2(within, weights)
     if not denominator:
         name = "valid pixel" if whole is None else whole.name
         raise Refused(f"There is no {name} in the image, so that a share of it has no value.")
     pixels = site.mask_of(part).pixels
-    if whole is None:
+    if whole is None and known is None:
         weight = covered_area(part, weights)
     else:
-        pixels = pixels & whole.pixels
+        pixels = pixels & within
         weight = kernels.mask_area_m2(pixels, weights)
     direction = site.boundary_shift(part.classes)
     if direction:
-        weight += direction * kernels.outline_m(pixels, site.valid, weights) * sum(weights.size_xy_m) / 4
+        counting = site.valid if known is None else site.valid & known.pixels
+        weight += direction * kernels.outline_m(pixels, counting, weights) * sum(weights.size_xy_m) / 4
     return float(min(max(100.0 * weight / denominator, 0.0), 100.0))
+
+
+def _known_part(site: Site, pixels: PixelSet, known: Known, name: str) -> PixelSet:
+    """The pixels of which something is known; says which share of them is not.
+
+    Raises:
+        Refused: nothing is known of any of them.
+    """
+    total, kept = number_of(pixels), pixels & known.pixels
+    missing = total - number_of(kept)
+    if total and missing == total:
+        raise Refused(f"No pixel of {name} has a known {known.field}. Next: give heights that cover it.")
+    warn_of_gaps(site, name, missing, total, f"pixels have no known {known.field}; the others count")
+    return kept
+
+
+def _say_unknown(site: Site, of: Mask | Regions) -> None:
+    """Say of which share of the image it is unknown whether it belongs to what is measured."""
+    known = site.mask_of(of).known
+    if known is not None:
+        total = number_of(site.valid)
+        missing = total - number_of(site.valid & known.pixels)
+        warn_of_gaps(site, "the image", missing, total, f"pixels have no known {known.field} and are left out")
 
 
 def _weights(site: Site) -> Ground:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,32 @@ BoolImage = NDArray[np.bool_]
 BoolArray = NDArray[np.bool_]
 
 
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Where it is known whether a pixel belongs to a mask.
+
+    Attributes:
+        pixels: (rows, columns) bool.
+        field: what is unknown elsewhere: "height", "slope" ...
+    """
+
+    pixels: PixelSet
+    field: str
+
+    def both(self, other: Known | None) -> Known:
+        """Where this and the other are known."""
+        if other is None or other is self:
+            return self
+        fields = dict.fromkeys([*self.field.split(" or "), *other.field.split(" or ")])
+        return Known(self.pixels & other.pixels, " or ".join(fields))
+
+
+def jointly(known: Sequence[Known | None]) -> Known | None:
+    """Where all of several masks are known; None where each is known everywhere."""
+    some = [one for one in known if one is not None]
+    return reduce(Known.both, some) if some else None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Mask:
     """A set of pixels of the image.
@@ -39,6 +65,7 @@ class Mask:
         features: the objects where the source holds outlines.
         areal: False for lines and points.
         frame: (rows, columns) bool of a part of the image, invalid pixels included: centroids may fall on them.
+        known: where it is known what belongs to the set, None for everywhere; unknown pixels are never in it.
     """
 
     pixels: PixelSet
@@ -50,6 +77,7 @@ class Mask:
     features: tuple[Feature, ...] | None = None
     areal: bool = True
     frame: PixelSet | None = None
+    known: Known | None = None
     _objects: dict[int, LabelImage | Patches] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -99,7 +127,8 @@ class Mask:
         """A new mask of other pixels; it keeps no identities, and its area counts only if all parents' does."""
         classes = self.classes.union(*(other.classes for other in others))
         areal = self.areal and all(other.areal for other in others)
-        return Mask(pixels, self.valid, self.grid, name, classes, areal=areal)
+        known = jointly([self.known, *(other.known for other in others)])
+        return Mask(pixels, self.valid, self.grid, name, classes, areal=areal, known=known)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -251,7 +280,8 @@ class Regions:
         """All pixels of the objects as one mask."""
         runs = [source.runs.of(own) for source, own in self._by_source()]
         pixels = by_window(self.valid, lambda rows, cols: any_of([part.window(rows, cols) for part in runs]))
-        return Mask(pixels, self.valid, self.grid, self.name, self.classes, areal=self.areal)
+        known = jointly([source.mask.known for source in self.sources if isinstance(source, LabelImage)])
+        return Mask(pixels, self.valid, self.grid, self.name, self.classes, areal=self.areal, known=known)
 
 
 def covered_area(thing: Mask | Regions, ground: Ground) -> float:

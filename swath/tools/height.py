@@ -20,6 +20,7 @@ from swath.tools.registry import tool
 from swath.tools.runs import row_blocks
 from swath.tools.site import Site
 from swath.tools.terrain.elevations import place
+from swath.tools.terrain.surfaces import masked
 
 
 @tool(measures=True)
@@ -282,8 +283,7 @@ def height_mask(
     name = f"pixels whose height is {bound_words(*bounds, unit='m', beyond=MORE_LESS) or 'known'}"
 
     def build() -> Mask:
-        pixels = np.isfinite(heights) & between(heights + shift, *bounds) & site.valid
-        return Mask(pixels, site.valid, site.raster.grid, name)
+        return masked(site, between(heights + shift, *bounds), np.isfinite(heights), "height", name)
 
     return site.derived(f"height_mask {bounds} {shift}", (), build)
 

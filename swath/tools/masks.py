@@ -10,7 +10,7 @@ from affine import Affine
 from swath.errors import UnknownClass
 from swath.raster.geodesy import NoGround, horizontal, jacobian
 from swath.raster.grid import DIRECTIONS, Direction, Grid
-from swath.raster.tiled import by_window
+from swath.raster.tiled import PixelSet, by_window
 from swath.segment.protocol import listed_classes
 from swath.segment.vocabulary import canonical
 from swath.tools.handles import Mask, Regions
@@ -66,19 +66,24 @@ def intersection(site: Site, a: Mask | Regions, b: Mask | Regions) -> Mask:
 
 @tool()
 def difference(site: Site, a: Mask | Regions, b: Mask | Regions) -> Mask:
-    """Pixels of the first that are not in the second."""
+    """Pixels of the first that are known not to be in the second."""
     left, right = site.mask_of(a), site.mask_of(b)
     name = f"{left.name} outside {right.name}"
-    return site.derived("difference", (left, right), lambda: left.derived(left.pixels & ~right.pixels, name, right))
+    return site.derived("difference", (left, right), lambda: left.derived(left.pixels & _outside(right), name, right))
 
 
 @tool()
 def complement(site: Site, mask: Mask | Regions) -> Mask:
-    """Valid pixels that are not in the mask."""
+    """Valid pixels that are known not to be in the mask."""
     inside = site.mask_of(mask)
     return site.derived(
-        "complement", (inside,), lambda: inside.derived(~inside.pixels & site.valid, f"not {inside.name}")
+        "complement", (inside,), lambda: inside.derived(_outside(inside) & site.valid, f"not {inside.name}")
     )
+
+
+def _outside(mask: Mask) -> PixelSet:
+    """The pixels of which it is known that they are not in a mask."""
+    return ~mask.pixels if mask.known is None else ~mask.pixels & mask.known.pixels
 
 
 @tool()

@@ -152,7 +152,7 @@ def elevation_mask(
     return site.derived(
         f"elevation_mask {bounds} {found.surface} {shift}",
         (),
-        lambda: masked(site, np.isfinite(found.heights) & between(found.heights + shift, *bounds), name),
+        lambda: masked(site, between(found.heights + shift, *bounds), np.isfinite(found.heights), "elevation", name),
     )
 
 

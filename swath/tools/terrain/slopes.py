@@ -105,9 +105,9 @@ def slope_mask(
     bounds = (larger_than_deg, min_deg, smaller_than_deg, max_deg)
     words = bound_words(*bounds, unit="degrees", beyond=MORE_LESS)
     slope = _slope(site, surface)
-    keep = np.isfinite(slope) & between(slope, *bounds)
+    keep, name = between(slope, *bounds), f"pixels whose slope is {words or 'known'}"
     return site.derived(
-        f"slope_mask {bounds} {surface}", (), lambda: masked(site, keep, f"pixels whose slope is {words or 'known'}")
+        f"slope_mask {bounds} {surface}", (), lambda: masked(site, keep, np.isfinite(slope), "slope", name)
     )
 
 
@@ -185,7 +185,7 @@ def facing_mask(
     return site.derived(
         f"facing_mask {direction} {within_deg} {min_slope_deg} {found.surface}",
         (),
-        lambda: masked(site, keep, f"slopes{steep} that face {direction}"),
+        lambda: masked(site, keep, np.isfinite(slope), "slope", f"slopes{steep} that face {direction}"),
     )
 
 

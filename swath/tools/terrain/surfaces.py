@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from swath.errors import Refused
 from swath.raster.height_raster import HeightRaster
 from swath.raster.heights import STATE_TERRAIN
-from swath.tools.handles import Mask
+from swath.tools.handles import Known, Mask
 from swath.tools.site import Site
 
 Ground = Literal["auto", "dem", "dtm", "dsm"]
@@ -38,6 +38,7 @@ def surface_of(site: Site, surface: Ground, *, absolute: bool = False) -> Height
     return found
 
 
-def masked(site: Site, pixels: NDArray[np.bool_], name: str) -> Mask:
-    """The valid ones of some pixels."""
-    return Mask(pixels & site.valid, site.valid, site.raster.grid, name)
+def masked(site: Site, keep: NDArray[np.bool_], known: NDArray[np.bool_], field: str, name: str) -> Mask:
+    """The valid pixels that are kept and whose height, slope ... is known at all."""
+    gaps = None if known.all() else Known(known, field)
+    return Mask(keep & known & site.valid, site.valid, site.raster.grid, name, known=gaps)

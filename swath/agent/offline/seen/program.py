@@ -165,6 +165,13 @@ class SeenWriter(Writer):
             return self._field(measure)
         return super()._other_value(measure)
 
+    def _share(self, share: m.Share) -> str:
+        if share.by_count and isinstance(share.whole, m.Thing) and _by_height(share):
+            part, whole = self.regions(share.part), self.regions(share.whole)
+            known = self.let(f"{_short(share.whole)}_of_known_height", f"with_height({whole})")
+            return f"100 * ratio(count({part}), count({known}))"
+        return super()._share(share)
+
     def _height_difference(self, measure: s.HeightDifference) -> str:
         if isinstance(measure.a, s.Place) and isinstance(measure.b, s.Place):
             found = f"elevation_m({place(measure.a)}) - elevation_m({place(measure.b)})"
@@ -237,6 +244,12 @@ def pixel(of: s.Place) -> tuple[int, int]:
     if any(number != number.to_integral_value() for number in (of.first, of.second)):
         raise Unsettled("Columns and rows are whole numbers.")
     return int(of.first), int(of.second)
+
+
+def _by_height(share: m.Share) -> bool:
+    """Whether the part differs from the whole by a height, which is not known of every object."""
+    others = share.whole.steps if isinstance(share.whole, m.Thing) else ()
+    return any(getattr(step, "field", "") == "height" and step not in others for step in share.part.steps)
 
 
 def names_of(things: Sequence[m.Thing]) -> str:
