@@ -109,8 +109,12 @@ class HeightRaster:
         if self.vertical.unit is None:
             crs = self.raster.grid.crs
             feet = crs is not None and crs.is_projected and crs.axis_info[0].unit_conversion_factor != 1
-            doubt = f", although its CRS counts in {crs.axis_info[0].unit_name}" if crs is not None and feet else ""
-            notes.append(f"{self.name} states no vertical unit: its heights were taken as metres{doubt}.")
+            notes.append(f"{self.name} states no vertical unit: its heights were taken as metres.")
+            if crs is not None and feet:
+                notes.append(
+                    f"The CRS of {self.name} counts in {crs.axis_info[0].unit_name}: its heights may be feet "
+                    "too, which would make the answer wrong. Next: say the unit with --vertical-unit ft (or m)."
+                )
         return tuple(notes)
 
     @property

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,10 @@ import pyproj
 import pytest
 import rasterio
 from numpy.typing import NDArray
-from seen_town import BOXES, SHAPE, Town, build_town
+from seen_town import BOXES, GRID, SHAPE, Town, build_town
 
 import swath
+from swath.raster.write import write_array
 from swath.types import Answer
 
 FOLDER = Path(__file__).parent
@@ -58,7 +61,8 @@ def truth(expression: str, town: Town) -> Any:
     grass = ~town.of(*(box.name for box in BOXES))
     words = {
         "Z": town.ground.astype(float), "H": town.above.astype(float), "S": slopes(town.ground), "of": town.of,
-        "mean": np.mean, "pct": np.percentile, "tan": np.tan, "radians": np.radians, "grass": grass,
+        "mean": np.mean, "np_count": np.count_nonzero,
+        "pct": np.percentile, "tan": np.tan, "radians": np.radians, "grass": grass,
         "west": np.arange(SHAPE[1])[None, :] < SHAPE[1] // 2, "tri": lambda where: riley(town.ground, where),
     }  # fmt: skip
     return eval(expression, words)
@@ -92,3 +96,75 @@ def test_a_phrase_finds_what_it_means_or_is_refused(row: dict[str, Any], town: T
     assert (answer.status, answer.kind, answer.unit) == ("answered", "boxes", "px"), answer.reason
     boxes = {box.name: [box.x0, box.y0, box.x1, box.y1] for box in BOXES}
     assert sorted(map(list, answer.answer)) == sorted(boxes[name] for name in row["truth"])
+
+
+HOLE = np.s_[8:24, 8:80]
+"""A gap over b1 and parts of b2 and the grass around them."""
+
+
+@pytest.fixture(scope="module")
+def holed(town: Town, tmp_path_factory: pytest.TempPathFactory) -> Town:
+    """The town, its surface and its ground with a hole."""
+    folder, options = tmp_path_factory.mktemp("holed"), dict(town.options)
+    for surface, heights in (("dsm", town.ground + town.above), ("dtm", town.ground)):
+        cut = heights.copy()
+        cut[HOLE] = np.nan
+        write_array(folder / f"{surface}.tif", cut, GRID)
+        options[surface] = folder / f"{surface}.tif"
+    return replace(town, options=options)
+
+
+def known_slopes(town: Town) -> NDArray[np.float64]:
+    """Slopes of the town with its hole: NaN at its edge, in the hole and around it."""
+    cut, found = town.ground.copy(), np.full(SHAPE, np.nan)
+    cut[HOLE] = np.nan
+    found[1:-1, 1:-1] = slopes(cut)
+    found[HOLE] = np.nan  # the middle of a window is no part of Horn's differences
+    return found
+
+
+@pytest.mark.parametrize(
+    ("question", "keep", "field"),
+    [
+        ("What percentage of the image is lower than 2 m?", lambda z: z < 2, "height"),
+        ("What percentage of the image is not taller than 10 m?", lambda z: z <= 10, "height"),
+        ("What share of the area is taller than 10 m?", lambda z: z > 10, "height"),
+        ("What percentage of the image is steeper than 20 degrees?", lambda z: z > 20, "slope"),
+        ("What percentage of the image is not steeper than 20 degrees?", lambda z: z <= 20, "slope"),
+    ],
+)
+def test_a_share_by_height_or_slope_is_of_what_is_known(
+    question: str, keep: Callable[[Any], Any], field: str, holed: Town, tmp_path: Path
+) -> None:
+    values = holed.above.astype(float)
+    values[HOLE] = np.nan
+    values = values if field == "height" else known_slopes(holed)
+    cells = values[np.isfinite(values)]
+    answer = ask(holed, question, tmp_path)
+    assert answer.answer == pytest.approx(100 * np.count_nonzero(keep(cells)) / len(cells), rel=1e-9)
+    missing = 100 * (1 - len(cells) / values.size)
+    assert f"the image: {missing:.2g} % of the pixels have no known {field}; the others count." in answer.warnings
+
+
+def test_a_share_of_a_number_is_of_the_objects_of_known_height(holed: Town, tmp_path: Path) -> None:
+    answer = ask(holed, "What percentage of the buildings is taller than 10 m?", tmp_path)
+    assert answer.answer == pytest.approx(100 * 4 / 7)  # b1 lies in the hole
+    assert "1 of 8 building have no known height and were left out." in answer.warnings
+
+
+def test_an_area_by_height_says_what_is_unknown(holed: Town, tmp_path: Path) -> None:
+    above = holed.above.copy()
+    above[HOLE] = 0
+    answer = ask(holed, "How much of the image is more than 10 m above ground, in square metres?", tmp_path)
+    assert answer.answer == pytest.approx(np.count_nonzero(above > 10))
+    assert "the image: 2.4 % of the pixels have no known height and are left out." in answer.warnings
+
+
+def test_a_percentage_in_square_metres_is_refused_as_such(town: Town, tmp_path: Path) -> None:
+    answer = ask(town, "What percentage of the image is taller than 20 m, in square metres?", tmp_path)
+    assert answer.reason == 'It asks for a share in "m2". Next: ask "what area", or for no unit.'
+
+
+def test_a_denial_before_two_conditions_is_not_guessed(town: Town, tmp_path: Path) -> None:
+    question = "What percentage of the image is not steeper than 20 degrees and taller than 3 m?"
+    assert ask(town, question, tmp_path).status == "refused"

@@ -116,7 +116,9 @@ def test_a_silent_unit_is_metres_and_says_so(tmp_path: Path) -> None:
                         image(tmp_path, affine=affine, crs=FEET))  # fmt: skip
     assert feet is not None
     assert feet.surface("dem").cells.notes == (
-        "f.tif states no vertical unit: its heights were taken as metres, although its CRS counts in foot.",
+        "f.tif states no vertical unit: its heights were taken as metres.",
+        "The CRS of f.tif counts in foot: its heights may be feet too, which would make the answer wrong. "
+        "Next: say the unit with --vertical-unit ft (or m).",
     )
 
 

@@ -116,6 +116,43 @@ def test_a_mask_never_holds_a_gap_or_an_invalid_pixel() -> None:
     np.testing.assert_array_equal(everything.pixels, valid & np.isfinite(HEIGHTS))
 
 
+def test_shares_and_opposites_leave_out_what_is_unknown() -> None:
+    valid, forest = blobs(seed=8, share=0.8), blobs(seed=3)
+    heights = np.where(blobs(seed=5, share=0.3), np.nan, HEIGHTS)
+    site = heighted(planar("square"), {"forest": forest}, ndsm=heights, valid=valid)
+    woods, high = call(site, "segment", "forest"), call(site, "height_mask", larger_than_m=6.0)
+    known, plants = valid & np.isfinite(heights), valid & forest
+    with np.errstate(invalid="ignore"):
+        above = known & (heights > 6)
+    low, low_woods = call(site, "complement", high), call(site, "difference", woods, high)
+    np.testing.assert_array_equal(low.pixels, known & ~above)
+    np.testing.assert_array_equal(low_woods.pixels, plants & known & ~above)
+    share = 100 * np.count_nonzero(above) / np.count_nonzero(known)
+    assert call(site, "share_percent", high) == pytest.approx(share)
+    assert call(site, "share_percent", call(site, "components", high)) == pytest.approx(share)
+    assert call(site, "share_percent", low) == pytest.approx(100 - share)
+    within = 100 * np.count_nonzero(plants & above) / np.count_nonzero(plants & known)
+    both = call(site, "intersection", woods, high)
+    assert call(site, "share_percent", both, of=woods) == pytest.approx(within)
+    assert call(site, "share_percent", high, of=woods) == pytest.approx(within)
+    missing = 100 * np.count_nonzero(plants & ~known) / np.count_nonzero(plants)
+    assert f"forest: {missing:.2g} % of the pixels have no known height; the others count." in site.warnings
+    assert call(site, "area_px", low) == np.count_nonzero(known & ~above)
+    missing = 100 * np.count_nonzero(valid & ~known) / np.count_nonzero(valid)
+    assert f"the image: {missing:.2g} % of the pixels have no known height and are left out." in site.warnings
+    either = call(site, "union", woods, high)
+    counted = 100 * np.count_nonzero((plants | above) & known) / np.count_nonzero(known)
+    assert call(site, "share_percent", either) == pytest.approx(counted)
+
+
+def test_a_share_of_unknown_heights_alone_is_refused() -> None:
+    heights = np.where(blobs(seed=3), np.nan, HEIGHTS)
+    site = heighted(planar("square"), {"forest": blobs(seed=3)}, ndsm=heights)
+    woods = call(site, "segment", "forest")
+    with pytest.raises(Refused, match=r"No pixel of forest has a known height\. Next: give heights that cover it\."):
+        call(site, "share_percent", call(site, "height_mask", min_m=3.0), of=woods)
+
+
 def test_differences_have_a_sign(site: Site, built: Regions) -> None:
     tall, low = call(site, "tallest", built), call(site, "lowest", built)
     apart = call(site, "height_statistic_m", tall) - call(site, "height_statistic_m", low)

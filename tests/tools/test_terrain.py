@@ -97,6 +97,23 @@ def test_slopes_are_those_of_the_gradient(site: Site) -> None:
     flat = 100 * np.count_nonzero(slope[known] <= 80) / np.count_nonzero(known)
     assert call(site, "flat_share_percent", max_slope_deg=80.0) == pytest.approx(flat)
     assert "Flat is a slope of at most 80 degrees." in site.warnings
+    flat_pixels = call(site, "slope_mask", max_deg=80.0)
+    assert call(site, "share_percent", flat_pixels) == pytest.approx(flat)
+    assert call(site, "share_percent", call(site, "complement", flat_pixels)) == pytest.approx(100 - flat)
+    missing = 100 * (1 - np.count_nonzero(known) / known.size)
+    said = f"the image: {missing:.2g} % of the pixels have no known"
+    assert f"{said} slope; the others count." in site.warnings
+    eastern = call(site, "facing_mask", direction="east")
+    wanted = 100 * eastern.size_px / np.count_nonzero(known)
+    assert call(site, "share_percent", eastern) == pytest.approx(wanted)
+    above = call(site, "elevation_mask", larger_than_m=120.0)
+    wanted = 100 * np.count_nonzero(DEM > 120) / np.count_nonzero(KNOWN)
+    assert call(site, "share_percent", above) == pytest.approx(wanted)
+    assert call(site, "share_percent", call(site, "flood_mask", water_level_m=120.0)) == pytest.approx(100 - wanted)
+    both = call(site, "intersection", above, flat_pixels)
+    wanted = 100 * both.size_px / np.count_nonzero(known)
+    assert call(site, "share_percent", both) == pytest.approx(wanted)
+    assert f"{said} elevation or slope; the others count." in site.warnings
 
 
 def test_a_flat_share_goes_by_true_area() -> None:

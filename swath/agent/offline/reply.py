@@ -194,6 +194,8 @@ def unit_of(question: m.Question, measure: m.Measure) -> tuple[str | None, tuple
         fits = units()[asked].dimension if asked in units() else "per km2" if asked in _DENSITIES else "none"
         if fits == dimension or (fits == "share" and si == "percent"):
             return asked, ()
+        if fits == "area" and si == "percent":
+            raise Unsettled(f'It asks for a share in "{asked}". Next: ask "what area", or for no unit.')
         if not (fits == "share" and si in ("ratio", "percent")):
             raise Unsettled(f'What it asks for is not measured in "{asked}". Next: ask for another unit, or for none.')
         return "percent", ()

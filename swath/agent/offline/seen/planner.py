@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from lark.exceptions import VisitError
 
 from swath.agent.offline import grammar, sentences
 from swath.agent.offline import meaning as m
+from swath.agent.offline.amounts import units
 from swath.agent.offline.lost import first_lost
 from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.seen import sentences as seen_sentences
 from swath.agent.offline.seen.asks import SeenReader
-from swath.agent.offline.seen.pieces import heard
+from swath.agent.offline.seen.pieces import Heard, heard
 from swath.agent.offline.seen.replies import written
 from swath.agent.offline.seen.settle import Settler, is_one, is_single
 from swath.agent.offline.trees import parts_in
@@ -50,6 +52,7 @@ _OF_LAND = re.compile(r"\b(elevation\w*|relief_m|slope_\w+|flat_\w+|aspect_deg|r
 _OF_COLOUR = re.compile(r"\b(dominant_colour|of_colour|coloured_like)\(")
 
 
+_HOW_MUCH = re.compile(r"how much of$", re.IGNORECASE)
 _ASKS_WHAT = re.compile(r"^(?:what|who|how|why|when)\b", re.IGNORECASE)
 _ORDER = re.compile(
     r"^(?:please |can you |could you )?(?:segment|mask|delineate|extract|outline(?! of\b| length\b))\b", re.IGNORECASE
@@ -112,7 +115,7 @@ def planned(text: str, scene: Scene, *, only_one: bool = False, refused: bool = 
         NotUnderstood: it is no sentence of this grammar.
         Unsettled: it leaves something open, or what it needs was not given.
     """
-    words = heard(text, scene.classes)
+    words = _of_areas(heard(text, scene.classes))
     _check(words.pieces)
     try:
         asked = SeenReader().transform(grammar.parse(words.pieces, GRAMMAR))
@@ -136,6 +139,15 @@ def planned(text: str, scene: Scene, *, only_one: bool = False, refused: bool = 
     if not isinstance(question.answer, s.Caption):
         _check_given(source, scene)
     return Program(source, reading(question.answer), (*words.notes, *question.notes, *notes))
+
+
+def _of_areas(words: Heard) -> Heard:
+    """In "how much of the image is above 20 m, in m2" an area is meant, no share."""
+    asked = units().get(words.unit or "")
+    if asked is None or asked.dimension != "area":
+        return words
+    pieces = (replace(one, kind="HOWMUCH") if _HOW_MUCH.match(one.text) else one for one in words.pieces)
+    return replace(words, pieces=tuple(pieces))
 
 
 def _of_heights(answer: Any) -> bool:

@@ -384,13 +384,15 @@ class SeenThings(Transformer[Token, Any]):
 
     # ------------------------------------------------------------------ what is said after the verb
     def cond_list(self, children: list[Any]) -> Conditions:
+        if any(isinstance(child, Conditions) and child.denied for child in children):
+            raise Unsettled("It denies one of two things, or both. Next: ask for one of them.")
         before = [step for child in children if isinstance(child, Conditions) for step in child.steps]
         return Conditions((*before, *steps_in(children)))
 
     cond_list_plain = cond_list
 
     def cond_denied(self, children: list[Any]) -> Conditions:
-        return Conditions(next(child for child in children if isinstance(child, Conditions)).steps, denied=True)
+        return Conditions(tuple(steps_in(children)), denied=True)
 
 
 def degrees(amount: m.Amount) -> m.Amount:
