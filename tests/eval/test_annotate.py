@@ -385,6 +385,7 @@ def test_the_command_makes_what_the_benchmarks_read(port: Path) -> None:
     card = (out / "README.md").read_text()
     assert "Licence: CC0" in card
     croissant = loaded(out / "croissant.json")
+    assert croissant["@context"]["@language"] == "en"  # mlcroissant reads no file without it
     assert croissant["conformsTo"] == "http://mlcommons.org/croissant/1.0"
     assert {entry["@id"] for entry in croissant["distribution"]} >= {"VRSBench_EVAL_Cap.json", "quantities.jsonl"}
     for name, rows in (("vrsbench-ref", "referring"), ("vrsbench-vqa", "vqa"), ("vrsbench-cap", "Cap")):

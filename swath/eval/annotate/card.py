@@ -21,6 +21,26 @@ PAPER = {"words a caption": "52", "sentences a caption": "4", "objects a patch":
 """VRSBench's own figures, from its paper."""
 
 CARD, METADATA, STATISTICS, PAGE = "README.md", "croissant.json", "statistics.json", "statistics.html"
+_TERMS = (
+    "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet", "format",
+    "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex",
+    "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform",
+)  # fmt: skip
+CONTEXT: Mapping[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "sc": "https://schema.org/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{term: f"cr:{term}" for term in _TERMS},
+}
+"""The JSON-LD context that the specification of Croissant 1.0 asks for."""
+
 _SENTENCE = re.compile(r"[.!?](?:\s|$)")
 
 
@@ -151,13 +171,7 @@ def croissant(out: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     names = ("VRSBench_EVAL_Cap.json", "VRSBench_EVAL_referring.json", "VRSBench_EVAL_vqa.json", "quantities.jsonl")
     files = [out / name for name in names]
     return {
-        "@context": {
-            "@vocab": "https://schema.org/", "cr": "http://mlcommons.org/croissant/", "sc": "https://schema.org/",
-            "dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo", "recordSet": "cr:recordSet",
-            "field": "cr:field", "dataType": {"@id": "cr:dataType", "@type": "@vocab"}, "source": "cr:source",
-            "fileObject": "cr:fileObject", "fileSet": "cr:fileSet", "extract": "cr:extract", "includes": "cr:includes",
-            "jsonPath": "cr:jsonPath", "sha256": "cr:sha256",
-        },
+        "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": settings["dataset"],
