@@ -88,12 +88,13 @@ class Running:
         self.socket.close()
 
 
-SLOW = """n = 0
-for i in range(1900):
-    n = count(components(segment("building"), larger_than_m2=i + 1))
-reply(n, kind="count")
+SLOW = """grass, house = segment("grass"), segment("building")
+n = 0
+for i in range(900):
+    n = perimeter_m(beyond(grass, house, larger_than_m=100 + i))
+reply(n, kind="quantity", unit="m")
 """
-"""A program that takes a minute or more on the large image: each call looks at nine million pixels anew."""
+"""A program that takes a minute or more on the large image: each round looks at nine million pixels anew."""
 
 
 def large(path: Path) -> None:
