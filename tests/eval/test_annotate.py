@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -414,3 +416,18 @@ def test_ten_thousand_objects_in_one_file(port: Path) -> None:
     whole = [own.source_id for made in found for own in made.patch.objects]
     assert len(whole) == len(set(whole)) == 10_000
     assert all(about.excluded for made in found for about in made.about)
+
+
+def test_the_offline_writer_needs_no_language_model_package(port: Path) -> None:
+    script = (
+        "import sys; sys.modules['openai'] = None\n"
+        "from pathlib import Path\n"
+        "from swath.eval.annotate.make import Wanted, annotate\n"
+        "import swath.eval.annotate.verifying\n"
+        "home = Path(sys.argv[1])\n"
+        "print(len(annotate(Wanted(home / 'labels', home / 'images'), home / 'out')))\n"
+        "annotate(Wanted(home / 'labels', home / 'images', writer='model'), home / 'other')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(port)], capture_output=True, text=True, check=False)
+    assert done.stdout == "1\n"
+    assert "--writer model needs the package openai. Next: pip install 'swath[llm]'." in done.stderr

@@ -21,7 +21,6 @@ from swath.eval.annotate.describing import describe
 from swath.eval.annotate.filters import DUPLICATE, dropped_by, unlike
 from swath.eval.annotate.layouts import SPLITS, Annotated, annotation, evaluation_rows, quantity_rows, write_json
 from swath.eval.annotate.measuring import Measuring
-from swath.eval.annotate.model import ModelWriter
 from swath.eval.annotate.patches import Cut, Patch, cut, write_detections
 from swath.eval.annotate.questioning import ask_about, quantities
 from swath.eval.annotate.referring import refer
@@ -107,7 +106,7 @@ def annotate(wanted: Wanted, out: Path, *, resume: bool = False, listen: Listene
     patches = _cut_all(wanted, out)
     names = sorted({own.class_name for patch in patches for own in patch.objects})
     limits = size_limits(patches)
-    writer = ModelWriter(wanted.planner_options) if wanted.writer == "model" else None
+    writer = _model_writer(wanted.planner_options) if wanted.writer == "model" else None
     planner = OfflinePlanner()
     found = []
     for number, patch in enumerate(patches, start=1):
@@ -121,6 +120,14 @@ def annotate(wanted: Wanted, out: Path, *, resume: bool = False, listen: Listene
     write_files(found, out, wanted.dataset)
     write_card(found, out, wanted.to_json())
     return found
+
+
+def _model_writer(options: PlannerOptions) -> Writer:
+    try:
+        from swath.eval.annotate.model import ModelWriter
+    except ImportError:
+        raise InputError("--writer model needs the package openai. Next: pip install 'swath[llm]'.") from None
+    return ModelWriter(options)
 
 
 def _begin(wanted: Wanted, out: Path, resume: bool) -> None:
