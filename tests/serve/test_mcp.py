@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,12 @@ def served(village: Any, tmp_path: Path) -> Path:
 CLASSES = {"labels": "village.tif", "legend": "legend.json"}
 
 
+def in_its_own_thread(session: Callable[..., Awaitable[None]], *given: Any) -> None:
+    """Run a session on a loop of its own: the browser of other tests may keep one running in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(anyio.run, session, *given).result()
+
+
 def talk(folder: Path, say: Callable[[Client], Awaitable[None]]) -> None:
     """Start a server over stdio and talk to it."""
 
@@ -56,7 +63,7 @@ def talk(folder: Path, say: Callable[[Client], Awaitable[None]]) -> None:
         async with Client(stdio_client(parameters)) as client:
             await say(client)
 
-    anyio.run(session)
+    in_its_own_thread(session)
 
 
 def text_of(result: Any) -> str:
@@ -201,7 +208,7 @@ def test_over_http_with_a_token(served: Path, village: Any) -> None:
             assert answer["answer"] == village.near_canal
 
     with http_server(served, SWATH_TOKEN=TOKEN) as url:
-        anyio.run(session, url)
+        in_its_own_thread(session, url)
         body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         for headers in ({}, {"authorization": "Bearer guess"}, {"authorization": f"Bearer {TOKEN}x"}):
             assert httpx2.post(url, json=body, headers=headers).status_code == 401
