@@ -22,6 +22,7 @@ from swath.agent.outputs import check_output
 from swath.agent.replay import PATHS, objects_again, placed
 from swath.errors import InputError
 from swath.trace.reading import OBJECTS_FILE, Run
+from swath.trace.wording import cell_words
 
 Rows = list[dict[str, Any]]
 
@@ -105,7 +106,7 @@ def _write_csv(path: Path, properties: Rows, shapes: Geometries, crs: pyproj.CRS
             writer.writerow(names)
             for own, xy in zip(properties, shapely.get_coordinates(points).tolist(), strict=True):
                 cells = [json.dumps(own[name]) if name in LIST_COLUMNS else own[name] for name in names[:-2]]
-                writer.writerow(["" if cell in (None, "null") else cell for cell in [*cells, *xy]])
+                writer.writerow(["" if cell in (None, "null") else cell_words(cell) for cell in [*cells, *xy]])
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise InputError(f"{path} cannot be written: {why}. Next: name another file with --csv.") from None

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from swath.batch.rows import Row
 from swath.errors import InputError
 from swath.trace.strict_json import json_text
+from swath.trace.wording import cell_words
 
 COLUMNS = (
     *("image", "status", "answer", "unit", "kind", "low", "high", "covers", "text", "reason", "warnings", "run"),
@@ -134,7 +135,7 @@ def _write_csv(path: Path, table: Table) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+        writer.writerows(map(cell_words, row) for row in zip(*columns.values(), strict=True))
 
 
 def _array(name: str, values: Sequence[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:

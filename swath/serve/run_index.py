@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from swath.errors import InputError
-from swath.eval.runner.results import BENCH_FILE
+from swath.eval.report.accuracy import VERDICTS
+from swath.eval.runner.results import BENCH_FILE, RESULTS_FILE, read_results
 from swath.serve.folder import Folder
 from swath.trace.reading import RUN_FILE, Run, load_run
 
 LARGEST_RUN_BYTES = 64 * 2**20
 """A larger run.json is none that swath wrote."""
+LARGEST_RESULTS_BYTES = 256 * 2**20
+"""Verdicts of a longer list are not counted for the list of batches."""
+DRAWN = re.compile(r"area-[0-9a-f]{12}\.gpkg")
+"""Names of the files of drawn areas."""
 PAGE = 50
 LONGEST_ID = 200
 DEEPEST = 3
@@ -30,6 +37,7 @@ class RunIndex:
 
     folder: Folder
     _known: dict[Path, tuple[int, dict[str, Any] | None]] = field(default_factory=dict, repr=False)
+    _scored: dict[Path, tuple[int, str]] = field(default_factory=dict, repr=False)
 
     def find(self, run_id: str) -> Run:
         """A run by its whole id.
@@ -74,9 +82,23 @@ class RunIndex:
         """Names of the images that runs are about."""
         return sorted({run["image"] for run in self._all()})
 
-    def batches(self) -> list[str]:
-        """Folders of benchmark runs and the like, relative to the served folder."""
-        return sorted(self.folder.relative(path) for path in _below(self.folder.root, DEEPEST))
+    def batches(self) -> list[dict[str, str]]:
+        """Benchmark runs: folder relative to the served one, and in words what was run and how it did."""
+        found = ({"folder": self.folder.relative(path), "told": self._told(path)} for path in self._folders())
+        return sorted(found, key=lambda batch: batch["folder"])
+
+    def _folders(self) -> Iterator[Path]:
+        return _below(self.folder.root, DEEPEST)
+
+    def _told(self, folder: Path) -> str:
+        results = folder / RESULTS_FILE
+        state = results.stat() if results.is_file() else None
+        changed = 0 if state is None else state.st_mtime_ns
+        known = self._scored.get(folder)
+        if known is None or known[0] != changed:
+            whole = state is not None and state.st_size <= LARGEST_RESULTS_BYTES
+            known = self._scored[folder] = changed, _batch_words(folder) if whole else "nothing to count"
+        return known[1]
 
     def _all(self) -> Iterator[dict[str, Any]]:
         if not self.folder.runs.is_dir():
@@ -105,8 +127,28 @@ class RunIndex:
             "status": run.status,
             "kind": answer.get("kind"),
             "text": answer.get("text") or answer.get("reason") or "",
+            "within": _within(run.record["inputs"].get("aoi")),
         }
         return {**shown, "searched": " ".join(map(str, shown.values())).casefold()}
+
+
+def _within(aoi: str | None) -> str:
+    """Which part of the image a run was asked about, empty for all of it."""
+    if aoi is None:
+        return ""
+    name = Path(aoi).name
+    return "in a drawn area" if DRAWN.fullmatch(name) else f"within {name}"
+
+
+def _batch_words(folder: Path) -> str:
+    try:
+        batch = read_results(folder)
+    except InputError:
+        return "it cannot be read"
+    verdicts = Counter(str(row.get("verdict")) for row in batch.rows)
+    counted = [f"{verdicts[name]:,} {name}" for name in VERDICTS if verdicts[name]]
+    who = [str(batch.meta.get(name)) for name in ("benchmark", "planner", "segmenter") if batch.meta.get(name)]
+    return f"{', '.join(who)}: {len(batch.rows):,} answers, {', '.join(counted)}" if counted else ", ".join(who)
 
 
 def _below(folder: Path, depth: int) -> Iterator[Path]:

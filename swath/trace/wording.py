@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from swath.trace.strict_json import json_text
 REPLACEMENT = "�"
 BLANKS = "\n\r\t\xa0\u2007\u2009\u202f\u3000"
 LONGEST_VALUE = 160
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?")
 UNNAMED = frozenset({"class_name", "value"})
 """Arguments that programs write without their name although they are no handles."""
 
@@ -53,6 +56,13 @@ def value_words(value: Any) -> str:
     """A value as JSON, cut where it is long."""
     text = harmless(json_text(value))
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} ..."
+
+
+def cell_words(value: Any) -> Any:
+    """A cell of a table that no spreadsheet takes for a formula: text that begins like one gets an apostrophe."""
+    if not isinstance(value, str) or not value.startswith(FORMULA) or NUMBER.fullmatch(value):
+        return value
+    return f"'{value}"
 
 
 def seconds_words(seconds: Any) -> str:

@@ -5,14 +5,16 @@ import { byId, el } from "./dom.js";
 
 const chosen = new Set();
 
-function row(name) {
+function row({ folder: name, told }) {
   const box = el("input", { type: "checkbox", "aria-label": `Side by side: ${name}` });
   box.addEventListener("change", () => {
     if (box.checked) chosen.add(name);
     else chosen.delete(name);
     byId("compare").disabled = chosen.size !== 2;
   });
-  return el("li", {}, box, el("a", { class: "asked", href: `/batch?folder=${encodeURIComponent(name)}` }, name));
+  return el("li", {}, box, el("div", {},
+    el("a", { class: "asked", href: `/batch?folder=${encodeURIComponent(name)}` }, name),
+    el("p", { class: "small" }, el("span", {}, told))));
 }
 
 async function load() {

@@ -17,6 +17,7 @@ function row(run) {
     el("a", { class: "asked", dir: "auto", href: `/runs/${encodeURIComponent(run.id)}` }, title),
     el("p", { class: "told", dir: "auto" }, run.text),
     el("p", { class: "small" }, el("span", { class: `status ${run.status}` }, run.status), el("span", {}, run.image),
+      run.within ? el("span", {}, run.within) : "",
       el("time", { datetime: run.created }, new Date(run.created).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })),
       el("span", {}, run.id))));
 }

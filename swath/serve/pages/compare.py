@@ -128,4 +128,13 @@ def _differences(found: Difference) -> list[tuple[str, str, str]]:
 
 
 def _words(value: Any) -> str:
-    return value if isinstance(value, str) else value_words(value)
+    return value if isinstance(value, str) else value_words(_rounded(value))
+
+
+def _rounded(value: Any) -> Any:
+    """The same with six significant digits, which is more than any picture shows."""
+    if isinstance(value, Mapping):
+        return {name: _rounded(own) for name, own in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(own) for own in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -66,6 +66,8 @@ def test_an_area_limits_what_is_measured(served: Served) -> None:
     assert answer["answer"] == 3  # the houses of the first column
     run = served.get(f"/runs/{answer['run']}")
     assert run["answer"]["answer"] == 3
+    listed = {found["id"]: found["within"] for found in served.get("/runs")["runs"]}
+    assert listed[answer["run"]] == "in a drawn area"
     corner = {"polygon": [[2.9999, 45.0], [3.0006, 45.0], [3.0006, 45.16], [2.9999, 45.16]], "coordinates": "lonlat"}
     assert served.answered(COUNT, thread="area 2", area=corner)["answer"] == 3  # about 0.0006 degrees are 47 m
 
