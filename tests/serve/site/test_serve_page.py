@@ -246,9 +246,8 @@ def test_runs_are_searched_filtered_and_two_of_them_compared(open_page: Open, se
 def test_batches_are_listed_shown_and_put_side_by_side(open_page: Open, served: Served, batches: list[str]) -> None:
     page = open_page(f"{served.url}/batches")
     page.set_default_timeout(PATIENCE_MS)
-    assert (
-        "questions, offline, labels: 2 answers, 2 right" in page.locator("#list li", has_text=batches[0]).inner_text()
-    )
+    listed = page.locator("#list li", has_text=batches[0]).inner_text()
+    assert "questions, offline, auto: 2 answers, 2 right" in listed
     page.get_by_role("link", name=batches[0]).click()
     page.wait_for_url("**/batch?**")
     assert "right" in page.inner_text("main")
