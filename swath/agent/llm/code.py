@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from swath.agent.llm import wording
 from swath.agent.llm.examples import similar
@@ -18,6 +19,7 @@ LONGEST_HINT = 300
 LONGEST_DRAFT = 4_000
 """Letters of a rejected draft that are shown again; a usual program has 300."""
 _BLOCK = re.compile(r"```[a-zA-Z]*[ \t]*\r?\n(.*?)(?:\r?\n)?```", re.DOTALL)
+Spelling = Callable[[str], str | None]
 _CANNOT = re.compile(r"\s*cannot:\s*(.+)", re.IGNORECASE)
 
 
@@ -27,15 +29,15 @@ class Code:
     name = "code"
     longest_reply = 1_000
 
-    def __init__(self, *, small: bool = False, examples: int | None = None) -> None:
+    def __init__(self, *, small: bool = False, spelt: Spelling | None = None) -> None:
         """Choose the length of the prompt.
 
         Args:
-            small: tools by their bare signatures, for small models.
-            examples: how many worked examples each question is shown with; three, or two for small models.
+            small: tools by their bare signatures, and two worked examples instead of three, for small models.
+            spelt: how the program of a worked example is shown, where not as it is; None for what cannot be.
         """
         self._small = small
-        self._examples = (2 if small else 3) if examples is None else examples
+        self._spelt = spelt
 
     def system(self) -> Prompt:
         """The rules, and the tools that every question may need."""
@@ -50,13 +52,19 @@ class Code:
             feedback = {"source": task.feedback.source[:LONGEST_DRAFT], "hints": hints}
         return render(
             "code_question.md",
-            examples=similar(task.given.question, self._examples),
+            examples=self._examples(task.given.question),
+            fence="python" if self._spelt is None else "json",
             scene=wording.of_scene(task.scene, task.given.gsd_m),
             given=wording.of_given(task.given),
             families=families((*further(task.given.beside_classes), *task.further.values()), short=self._small),
             question=wording.quoted(task.given.question, 2 * len(task.given.question) + 3),
             feedback=feedback,
         )
+
+    def _examples(self, question: str) -> list[dict[str, str]]:
+        found = similar(question, 2 if self._small else 3)
+        shown = [(item.question, item.program if self._spelt is None else self._spelt(item.program)) for item in found]
+        return [{"question": asked, "program": program} for asked, program in shown if program is not None]
 
     def shape(self, task: Task) -> Shape:
         """Free text."""

@@ -6,7 +6,7 @@ import ast
 import json
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,8 +14,9 @@ from swath.agent.execution import surface
 from swath.agent.llm.code import LONGEST_REASON, Code, declined
 from swath.agent.llm.exchange import Function, Schema, Shape
 from swath.agent.llm.offered import always, families, offered
+from swath.agent.llm.plans import plan_of
 from swath.agent.llm.ways import Task
-from swath.agent.llm.wording import quoted
+from swath.agent.llm.wording import LONGEST_NAME, MOST_NAMES, quoted
 from swath.agent.planner import Program
 from swath.agent.units import DIMENSIONS
 from swath.errors import ProgramRejected
@@ -27,6 +28,9 @@ from swath.types import KINDS
 _FENCE = re.compile(r"\A\s*```(?:json)?|```\s*\Z")
 NAME = "plan"
 PURPOSE = "Hand over the plan that measures the answer."
+CLASS_NAME = "class_name"
+STEP = {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,30}$"}
+"""The name of a step."""
 
 
 class Structured:
@@ -47,15 +51,19 @@ class Structured:
 
     def system(self) -> Prompt:
         """The rules; the tools are in the schema too, but their meaning is not."""
-        return render("structured_system.md", families=families(always(), short=self._small))
+        name = "structured_system_small.md" if self._small else "structured_system.md"
+        return render(name, families=families(always(), short=self._small))
 
     def question(self, task: Task) -> Prompt:
-        """Scene, question, and what was wrong with the last plan; no worked examples in Python."""
-        return Code(small=self._small, examples=0).question(task)
+        """Plans of questions like it, scene, question, and what was wrong with the last plan."""
+        return Code(small=self._small, spelt=plan_of).question(task)
 
     def shape(self, task: Task) -> Shape:
-        """The schema of a plan."""
-        schema = plan_schema(tuple(tool.name for tool in offered(task.given.beside_classes)))
+        """The schema of a plan: the classes are those of the scene, where these can be listed."""
+        classes = task.scene.classes
+        listed = len(classes) <= MOST_NAMES and all(len(name) <= LONGEST_NAME for name in classes)
+        tools = tuple(tool.name for tool in offered(task.given.beside_classes))
+        schema = plan_schema(tools, classes if listed else (), every=not self._small)
         return Function(NAME, PURPOSE, schema) if self._as_call else Schema(NAME, schema)
 
     def program(self, text: str, task: Task) -> Program:
@@ -104,7 +112,7 @@ def _step(step: Mapping[str, Any]) -> str:
     for key, parameter in parameters.items():
         value = arguments.get(key)
         if value is not None:
-            shown = _name(value) if _takes_handle(parameter.annotation) else repr(value)
+            shown = _name(value) if _takes_step(surface()[tool], key, value) else repr(value)
             parts.append(f"{key}={shown}" if parameter.kind is parameter.KEYWORD_ONLY else shown)
     return f"{name} = {tool}({', '.join(parts)})"
 
@@ -126,26 +134,40 @@ def _name(value: Any) -> str:
     return value
 
 
-def _takes_handle(annotation: Any) -> bool:
-    return any(part in str(annotation) for part in (Mask.__name__, Regions.__name__))
+def _takes_step(tool: Tool, key: str, value: Any) -> bool:
+    """Whether an argument is the name of a step: a handle, or a number that was measured."""
+    return _is_handle(tool, key) or (_is_number(tool, key) and isinstance(value, str))
+
+
+def _is_handle(tool: Tool, key: str) -> bool:
+    annotation = str(tool.signature.parameters[key].annotation)
+    return any(part in annotation for part in (Mask.__name__, Regions.__name__))
+
+
+def _is_number(tool: Tool, key: str) -> bool:
+    rule = tool.schema["parameters"]["properties"][key]
+    return "number" in {kind.get("type") for kind in rule.get("anyOf", [rule])}
 
 
 @lru_cache(maxsize=16)
-def plan_schema(tools: tuple[str, ...]) -> dict[str, Any]:
-    """JSON Schema of a plan, strict: every property is required, what may be left out is null.
+def plan_schema(tools: tuple[str, ...], classes: tuple[str, ...] = (), *, every: bool = True) -> dict[str, Any]:
+    """JSON Schema of a plan.
 
     Args:
         tools: names of the tools that its steps may call.
+        classes: names that may be segmented; empty for any text.
+        every: whether every property is required, what may be left out being null, as strict structured output wants
+            it; else what is not needed is left out, which is shorter.
     """
-    steps = [_step_schema(surface()[name]) for name in tools]
+    steps = [_step_schema(surface()[name], classes, every=every) for name in tools]
     text = {"type": "string"}
     maybe = {"type": ["string", "null"]}
-    answer = _strict(
+    answer = _object(
         {
             "value": text,
             "kind": {"type": "string", "enum": list(KINDS)},
             "unit": {"anyOf": [{"type": "string", "enum": list(DIMENSIONS)}, {"type": "null"}]},
-            "objects": maybe,
+            "objects": {"anyOf": [STEP, {"type": "null"}]},
         }
     )
     plan = {
@@ -154,24 +176,34 @@ def plan_schema(tools: tuple[str, ...]) -> dict[str, Any]:
         "steps": {"type": "array", "items": {"anyOf": steps}},
         "answer": {"anyOf": [answer, {"type": "null"}]},
     }
-    return _strict(plan)
+    return _object(plan)
 
 
-def _step_schema(tool: Tool) -> dict[str, Any]:
+def _step_schema(tool: Tool, classes: tuple[str, ...], *, every: bool) -> dict[str, Any]:
     wanted = tool.schema["parameters"]
-    required = wanted["required"]
-    arguments = {
-        name: rule if name in required else {"anyOf": [rule, {"type": "null"}]}
-        for name, rule in wanted["properties"].items()
-    }
-    properties = {"name": {"type": "string"}, "tool": {"type": "string", "enum": [tool.name]}}
-    return _strict({**properties, "arguments": _strict(arguments)})
+    rules = {name: _argument(tool, name, classes) for name in wanted["properties"]}
+    needed = [name for name in rules if every or name in wanted["required"]]
+    if every:
+        rules = {
+            name: rule if name in wanted["required"] else {"anyOf": [rule, {"type": "null"}]}
+            for name, rule in rules.items()
+        }
+    return _object({"name": STEP, "tool": {"type": "string", "enum": [tool.name]}, "arguments": _object(rules, needed)})
 
 
-def _strict(properties: Mapping[str, Any]) -> dict[str, Any]:
+def _argument(tool: Tool, name: str, classes: tuple[str, ...]) -> Any:
+    if _is_handle(tool, name):
+        return STEP
+    if name == CLASS_NAME and classes:
+        return {"type": "string", "enum": list(classes)}
+    rule = tool.schema["parameters"]["properties"][name]
+    return {"anyOf": [{"type": "number"}, STEP]} if _is_number(tool, name) else rule
+
+
+def _object(properties: Mapping[str, Any], required: Sequence[str] | None = None) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": dict(properties),
-        "required": list(properties),
+        "required": list(properties if required is None else required),
         "additionalProperties": False,
     }
