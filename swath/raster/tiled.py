@@ -25,11 +25,11 @@ from swath.raster.parallel import mapped
 
 BoolImage = NDArray[np.bool_]
 Compute = Callable[[slice, slice], "BoolImage | bool"]
-Place = tuple[int, int]
-"""Offset and length in the file of tiles."""
-
-KEPT_BYTES = 2**26
+AT_HAND_BYTES = 2**26
 """Unpacked tiles that are kept at hand: those of two or three masks under the strips that are being worked on."""
+
+IN_MEMORY_BYTES = 2**26
+"""Packed tiles that are kept in memory; the file takes those that come later. Half a gigapixel of one mask."""
 
 
 class WholeImageNeeded(Refused):
@@ -72,31 +72,55 @@ def refuse_whole(shape: tuple[int, int]) -> NoReturn:
     )
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Kept:
+    """Where a tile is: its bits in memory, or compressed in the file, from an offset on.
+
+    Attributes:
+        length: bytes that it takes.
+        offset: in the file.
+        bits: None where they are in the file.
+    """
+
+    length: int
+    offset: int = 0
+    bits: NDArray[np.uint8] | None = None
+
+
 @dataclass(eq=False)
 class TileFile:
-    """Compressed tiles in a file without a name, which is gone when the process is, however it ends.
+    """Tiles, one bit a pixel: the first ones in memory, the others compressed in a file.
 
-    Tiles that were unpacked last are kept at hand.
+    The file has no name and is gone when the process is, however it ends. Tiles that were used last are kept unpacked.
     """
 
     _file: Any = field(default_factory=lambda: tempfile.TemporaryFile(prefix="swath-", buffering=0))  # noqa: SIM115
     _end: int = 0
     _lock: Lock = field(default_factory=Lock)
-    _at_hand: OrderedDict[Place, BoolImage] = field(default_factory=OrderedDict)
+    _at_hand: OrderedDict[Kept, BoolImage] = field(default_factory=OrderedDict)
     _at_hand_bytes: int = 0
+    _in_memory_bytes: int = 0
 
     def __post_init__(self) -> None:
         weakref.finalize(self, self._file.close)
 
-    def put(self, tile: BoolImage) -> Place:
-        """Keep a tile.
+    def put(self, tile: BoolImage) -> Kept:
+        """Keep a tile, which nobody may change any more.
 
         Raises:
             InputError: the disk is full.
         """
-        packed = zlib.compress(np.packbits(tile).data, 1)
+        bits = np.packbits(tile)
         with self._lock:
-            place = (self._end, len(packed))
+            fits = self._in_memory_bytes + bits.nbytes <= IN_MEMORY_BYTES
+            self._in_memory_bytes += bits.nbytes * fits
+        kept = Kept(bits.nbytes, bits=bits) if fits else self._written(zlib.compress(bits.data, 1))
+        self._remember(kept, tile)
+        return kept
+
+    def _written(self, packed: bytes) -> Kept:
+        with self._lock:
+            kept = Kept(len(packed), offset=self._end)
             try:
                 self._file.seek(self._end)
                 if self._file.write(packed) != len(packed):
@@ -107,29 +131,33 @@ class TileFile:
                     "Next: free some space there, or name another folder in TMPDIR."
                 ) from None
             self._end += len(packed)
-        return place
+        return kept
 
-    def get(self, place: Place, shape: tuple[int, int]) -> BoolImage:
+    def get(self, kept: Kept, shape: tuple[int, int]) -> BoolImage:
         """(rows, columns) bool, read-only: a tile that was kept."""
         with self._lock:
-            if place in self._at_hand:
-                self._at_hand.move_to_end(place)
-                return self._at_hand[place]
-            self._file.seek(place[0])
-            packed = self._file.read(place[1])
-        bits = np.frombuffer(zlib.decompress(packed), dtype=np.uint8)
+            if kept in self._at_hand:
+                self._at_hand.move_to_end(kept)
+                return self._at_hand[kept]
+        bits = self._read(kept) if kept.bits is None else kept.bits
         tile: BoolImage = np.unpackbits(bits, count=shape[0] * shape[1]).view(bool).reshape(shape)
-        tile.flags.writeable = False
-        self._remember(place, tile)
+        self._remember(kept, tile)
         return tile
 
-    def _remember(self, place: Place, tile: BoolImage) -> None:
+    def _read(self, kept: Kept) -> NDArray[np.uint8]:
         with self._lock:
-            if place in self._at_hand:
+            self._file.seek(kept.offset)
+            packed = self._file.read(kept.length)
+        return np.frombuffer(zlib.decompress(packed), dtype=np.uint8)
+
+    def _remember(self, kept: Kept, tile: BoolImage) -> None:
+        tile.flags.writeable = False
+        with self._lock:
+            if kept in self._at_hand:
                 return
-            self._at_hand[place] = tile
+            self._at_hand[kept] = tile
             self._at_hand_bytes += tile.nbytes
-            while self._at_hand_bytes > KEPT_BYTES and len(self._at_hand) > 1:
+            while self._at_hand_bytes > AT_HAND_BYTES and len(self._at_hand) > 1:
                 _, oldest = self._at_hand.popitem(last=False)
                 self._at_hand_bytes -= oldest.nbytes
 
@@ -162,7 +190,7 @@ class TiledPixels:
         self.shape, self.tiles = shape, tiles
         self._compute: Compute | None = compute
         self._file = file
-        self._known: dict[tuple[int, int], bool | Place] = {}
+        self._known: dict[tuple[int, int], bool | Kept] = {}
         self._counts: dict[tuple[int, int], int] = {}
         self._across = tuple(-(-size // side) for size, side in zip(shape, tiles, strict=True))
 
@@ -174,7 +202,7 @@ class TiledPixels:
     @property
     def nbytes(self) -> int:
         """Memory and disk that the tiles take."""
-        return sum(place[1] if isinstance(place, tuple) else 1 for place in list(self._known.values()))
+        return sum(known.length if isinstance(known, Kept) else 1 for known in list(self._known.values()))
 
     def derived(self, compute: Compute) -> TiledPixels:
         """Another set of pixels of the same image."""
@@ -200,7 +228,7 @@ class TiledPixels:
         if key not in self._known:
             return self._made(key)
         known = self._known[key]
-        return self._file.get(known, self._shape_of(key)) if isinstance(known, tuple) else known
+        return self._file.get(known, self._shape_of(key)) if isinstance(known, Kept) else known
 
     def _made(self, key: tuple[int, int]) -> BoolImage | bool:
         compute = self._compute
@@ -212,6 +240,8 @@ class TiledPixels:
         count = int(made) * pixels if isinstance(made, bool) else int(np.count_nonzero(made))
         if count in (0, pixels):
             made = count > 0
+        if not isinstance(made, bool) and made.base is not None:
+            made = made.copy()  # a part of something larger would keep all of it
         self._counts[key] = count
         self._known[key] = made if isinstance(made, bool) else self._file.put(made)
         self._forget_when_done()

@@ -35,7 +35,7 @@ class TiledCodes:
         self,
         shape: tuple[int, int],
         tiles: Tiles,
-        read: Callable[[slice, slice], CodeImage],
+        between: Callable[[slice, slice, int, int], BoolImage],
         tallies: Mapping[Any, Tally],
     ) -> None:
         """Codes whose tiles have been counted.
@@ -43,19 +43,18 @@ class TiledCodes:
         Args:
             shape: (rows, columns) of the image.
             tiles: how it is cut.
-            read: from rows and columns to the codes there.
+            between: from rows, columns and two codes to where the codes there lie between them, both included.
             tallies: what occurs in the tile that begins at a row and a column.
         """
         self.shape = shape
-        self._read, self._tallies = read, tallies
+        self._between, self._tallies = between, tallies
         self._nothing = tiled(shape, tiles, lambda rows, cols: False)
 
     def between(self, first: int, last: int) -> TiledPixels:
         """Where codes lie between two, both included."""
 
-        def compute(rows: slice, cols: slice) -> BoolImage | bool:
-            found = self._read(rows, cols)
-            return found == first if first == last else (found >= first) & (found <= last)
+        def compute(rows: slice, cols: slice) -> BoolImage:
+            return self._between(rows, cols, first, last)
 
         counts = {
             place: int(counts[(codes >= first) & (codes <= last)].sum())
@@ -85,6 +84,9 @@ def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | 
     def codes_read(rows: slice, cols: slice) -> CodeImage:
         return coding.codes(coding.values(bands(rows, cols)))
 
+    def between_read(rows: slice, cols: slice, first: int, last: int) -> BoolImage:
+        return coding.between(coding.values(bands(rows, cols)), first, last)
+
     tallies: dict[tuple[int, int], Tally] = {}
     windows = list(_windows(where.rows, where.cols, image.tiles.shape))
     for window, (values, counts) in zip(windows, mapped(values_counted, windows), strict=True):
@@ -92,11 +94,15 @@ def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | 
             census.add(values, counts)
         tallies[window[0].start, window[1].start] = _of_codes(values, counts, coding, _size(window))
     if where.same_grid:
-        return TiledCodes(image.shape, image.tiles, codes_read, tallies)
+        return TiledCodes(image.shape, image.tiles, between_read, tallies)
     name = raster.path.name
 
     def codes_moved(rows: slice, cols: slice) -> CodeImage:
         return onto_window(codes_read, raster.grid, image.grid, name, (rows, cols))
+
+    def between_moved(rows: slice, cols: slice, first: int, last: int) -> BoolImage:
+        codes = codes_moved(rows, cols)
+        return (codes >= first) & (codes <= last)
 
     def codes_counted(window: Window) -> Tally:
         codes, counts = np.unique(codes_moved(*window), return_counts=True)
@@ -104,7 +110,7 @@ def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | 
 
     windows = list(_windows(slice(0, image.shape[0]), slice(0, image.shape[1]), image.tiles.shape))
     counted = {(w[0].start, w[1].start): t for w, t in zip(windows, mapped(codes_counted, windows), strict=True)}
-    return TiledCodes(image.shape, image.tiles, codes_moved, counted)
+    return TiledCodes(image.shape, image.tiles, between_moved, counted)
 
 
 def _windows(rows: slice, cols: slice, tile: tuple[int, int]) -> list[Window]:

@@ -23,9 +23,19 @@ above the last."""
 MOST_COUNTED = 2**24
 """OpenCV counts in float32, which holds every whole number up to here."""
 
+COUNTED_BY_VALUE = 8
+"""Values of a window up to which comparing with each takes less time than OpenCV's histogram."""
+
+MOST_COMPARED = 3
+"""Values of one class up to which comparing with each takes less time than a table."""
+
+SAMPLED = 61
+"""Every so many rows and columns are looked at to guess which values a window holds."""
+
 MOST_CLASSES = 60_000
 SHOWN_VALUES = 8
 
+BoolImage = NDArray[np.bool_]
 CodeImage = NDArray[np.unsignedinteger[Any]]
 Masked = np.ma.MaskedArray[Any, Any]
 Values = Callable[[Masked], Masked]
@@ -61,6 +71,17 @@ class Coding:
             codes[known] = self._coded(values.data[known])
         return codes
 
+    def between(self, values: Masked, first: int, last: int) -> BoolImage:
+        """(y, x) bool: where the codes of label values lie between two, both included."""
+        mask = np.ma.getmask(values)
+        if values.dtype != np.uint8 or values.ndim != 2:
+            codes = self.codes(values)
+            return codes == first if first == last else np.asarray((codes >= first) & (codes <= last))
+        found = _among(values.data, (self._of_bytes >= first) & (self._of_bytes <= last))
+        if mask is not np.ma.nomask:
+            found[mask] = first <= VOID <= last
+        return found
+
     def _coded(self, data: NDArray[Any]) -> CodeImage:
         if data.dtype == np.uint8:
             return self._of_byte(data)
@@ -76,6 +97,14 @@ class Coding:
     @cached_property
     def _of_bytes(self) -> CodeImage:
         return np.array([self.code_of.get(value, VOID) for value in range(256)], dtype=self.dtype)
+
+
+def _among(data: NDArray[np.uint8], chosen: BoolImage) -> BoolImage:
+    """(y, x) bool: which bytes are among those chosen of all 256."""
+    members = np.flatnonzero(chosen)
+    if 0 < len(members) <= MOST_COMPARED:
+        return np.logical_or.reduce([data == value for value in members]) if len(members) > 1 else data == members[0]
+    return np.asarray(cv2.LUT(np.ascontiguousarray(data), chosen.view(np.uint8))).view(bool)
 
 
 def layer_coding(name: str) -> Coding:
@@ -163,15 +192,29 @@ def tallied(values: Masked) -> tuple[NDArray[Any], NDArray[Any]]:
     """Label values that occur, and how often."""
     mask = np.ma.getmask(values)
     if values.data.dtype == np.uint8 and values.ndim == 2 and values.size <= MOST_COUNTED:
-        counted = None if mask is np.ma.nomask else np.asarray(~mask, dtype=np.uint8)
-        counts = cv2.calcHist([np.ascontiguousarray(values.data)], [0], counted, [256], [0, 256]).reshape(-1)
+        counts = _bytes_counted(np.ascontiguousarray(values.data), None if mask is np.ma.nomask else mask)
         present = np.flatnonzero(counts)
-        return present, counts[present].astype(np.int64)
+        return present, counts[present]
     data = values.data.reshape(-1) if mask is np.ma.nomask else values.compressed()
     if not len(data):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     present, _, counts = occurring(data)
     return present, counts
+
+
+def _bytes_counted(data: NDArray[np.uint8], mask: BoolImage | None) -> NDArray[np.int64]:
+    """(256,) how often each byte occurs; the masked ones are left out."""
+    if mask is None:
+        likely = np.bincount(data[::SAMPLED, ::SAMPLED].reshape(-1), minlength=256)
+        counts, left = np.zeros(256, dtype=np.int64), data.size
+        order = np.argsort(-likely, kind="stable")[: np.count_nonzero(likely)]
+        for value in order if len(order) <= COUNTED_BY_VALUE else ():
+            counts[value] = np.count_nonzero(data == value)
+            left -= int(counts[value])
+            if not left:
+                return counts
+    counted = None if mask is None else np.asarray(~mask, dtype=np.uint8)
+    return cv2.calcHist([data], [0], counted, [256], [0, 256]).reshape(-1).astype(np.int64)
 
 
 def occurring(data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

@@ -1,15 +1,18 @@
-"""The pixels within a distance of a target, tile by tile: each run of target pixels is drawn out by a disc.
+"""The pixels within a distance of a target, tile by tile: each run of its edge pixels is drawn out by a disc.
 
 Exact, for pixels that are equal rectangles. A tile looks no further than the distance asked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swath.raster.ground import Ground
+from swath.tools.labelling import value_runs
 from swath.tools.runs import BoolImage, IntArray
 
 SLACK = 1e-9
@@ -75,28 +78,77 @@ def disc(limit_m: float, ground: Ground, furthest_px: int) -> Disc:
     return Disc(rows[reach >= 0], reach[reach >= 0])
 
 
-def drawn_out(row: IntArray, first: IntArray, lengths: IntArray, near: Disc, shape: tuple[int, int]) -> BoolImage:
-    """The pixels of a window that runs reach.
+@dataclass(frozen=True)
+class Strokes:
+    """Runs of target pixels, and the steps of a disc by which each is drawn out.
+
+    Attributes:
+        row: (m,) row of each run.
+        first: (m,) its first column.
+        lengths: (m,) its pixels.
+        near: how far they reach.
+    """
+
+    row: IntArray
+    first: IntArray
+    lengths: IntArray
+    near: Disc
+
+    @property
+    def count(self) -> int:
+        """How many stretches will be drawn."""
+        return len(self.row) * len(self.near.rows)
+
+
+def strokes_of(block: BoolImage, near: Disc) -> list[Strokes]:
+    """What has to be drawn to find all that a target reaches.
+
+    A pixel above another one of the target reaches no row below that the other does not reach as far: downwards only
+    the lowest pixels of a shape count, upwards only the highest.
 
     Args:
-        row: (m,) row of each run, counted from the window's corner; it may lie outside.
-        first: (m,) its first column, counted likewise.
-        lengths: (m,) its pixels.
+        block: (rows, columns) the target.
         near: how far it reaches.
+    """
+    lowest, highest = block.copy(), block.copy()
+    lowest[:-1] &= ~block[1:]
+    highest[1:] &= ~block[:-1]
+    found = []
+    for pixels, steps in ((block, near.rows == 0), (lowest, near.rows > 0), (highest, near.rows < 0)):
+        start, stop = value_runs(pixels, 0)
+        row, first = np.divmod(start.astype(np.int64), block.shape[1])
+        found.append(Strokes(row, first, (stop - start).astype(np.int64), Disc(near.rows[steps], near.reach[steps])))
+    return found
+
+
+def drawn_out(strokes: Sequence[Strokes], row: int, col: int, shape: tuple[int, int]) -> BoolImage:
+    """The pixels of a window that a target reaches.
+
+    Args:
+        strokes: of the target.
+        row: row of the target's first row, counted from the window's; it may lie outside.
+        col: its first column, counted likewise.
         shape: (rows, columns) of the window.
     """
     height, width = shape
     # One column more than the window has: where a run ends that reaches its edge.
     change = np.zeros((height, width + 1), dtype=np.int32)
-    flat = change.reshape(-1)
+    for stroke in strokes:
+        _draw(change.reshape(-1), stroke, row, col, shape)
+    return np.ascontiguousarray(np.cumsum(change, axis=1, dtype=np.int32)[:, :width] > 0)
+
+
+def _draw(change: NDArray[np.int32], stroke: Strokes, row: int, col: int, shape: tuple[int, int]) -> None:
+    """Count up where stretches begin and down where they end."""
+    (height, width), near = shape, stroke.near
     step = max(CHUNK // max(len(near.rows), 1), 1)
-    for begin in range(0, len(row), step):
+    for begin in range(0, len(stroke.row), step):
         part = slice(begin, begin + step)
-        at = (row[part, None] + near.rows[None]).ravel()
-        left = (first[part, None] - near.reach[None]).ravel().clip(0, width)
-        right = (first[part, None] + lengths[part, None] + near.reach[None]).ravel().clip(0, width)
+        at = (stroke.row[part, None] + (near.rows[None] + row)).ravel()
+        first = stroke.first[part, None] + col
+        left = (first - near.reach[None]).ravel().clip(0, width)
+        right = (first + stroke.lengths[part, None] + near.reach[None]).ravel().clip(0, width)
         seen = (at >= 0) & (at < height) & (left < right)
         base = at[seen] * (width + 1)
-        np.add.at(flat, base + left[seen], 1)
-        np.subtract.at(flat, base + right[seen], 1)
-    return np.ascontiguousarray(np.cumsum(change, axis=1, dtype=np.int32)[:, :width] > 0)
+        np.add.at(change, base + left[seen], 1)
+        np.subtract.at(change, base + right[seen], 1)

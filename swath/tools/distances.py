@@ -7,6 +7,7 @@ design/measure.md and design/scale.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -19,15 +20,16 @@ from swath.raster.geodesy import NOWHERE_M, ellipsoid, horizontal
 from swath.raster.ground import Ground
 from swath.raster.parallel import mapped
 from swath.raster.tiled import PixelSet, TiledPixels, by_window, part_of, window_of_set
-from swath.tools.discs import EXACT_PX, SLACK, Disc, disc, drawn_out, is_square
+from swath.tools.discs import EXACT_PX, SLACK, Disc, Strokes, disc, drawn_out, is_square, strokes_of
 from swath.tools.kernels import inside, pixel_ground, widened
-from swath.tools.labelling import mask_runs, value_runs
+from swath.tools.labelling import mask_runs
 from swath.tools.runs import Places, Runs, row_blocks
 
 BoolImage = NDArray[np.bool_]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+Place = tuple[int, int]
 
 DOUBT = 1e-6
 """Distances this close to D, relatively, are decided again exactly; both transforms were off by at most 1.4e-7."""
@@ -121,16 +123,17 @@ class DiscDistances:
         if isinstance(block, bool):
             return block
         own = inside(rows, wide[0]), inside(cols, wide[1])
-        if not block.any() or block[own].all():
-            return bool(block[own].any())
-        block = np.ascontiguousarray(block)
-        start, stop = value_runs(block.view(np.uint8), 0)
-        if len(start) * len(near.rows) > DRAWN_PER_PX * block.size:
+        left, top, width, height = cv2.boundingRect(np.ascontiguousarray(block).view(np.uint8))
+        if not width:
+            return False
+        if block[own].all():
+            return True
+        strokes = strokes_of(block[top : top + height, left : left + width], near)
+        if sum(stroke.count for stroke in strokes) > DRAWN_PER_PX * block.size:
             everything = np.ones(block.shape, dtype=bool)
             return np.ascontiguousarray(TransformDistances(block, self._ground).near(everything, limit_m)[own])
-        row, first = np.divmod(start.astype(np.int64), block.shape[1])
-        shape = (rows.stop - rows.start, cols.stop - cols.start)
-        return drawn_out(row - own[0].start, first - own[1].start, (stop - start).astype(np.int64), near, shape)
+        corner = top - own[0].start, left - own[1].start
+        return _drawn(strokes, near.reach_px, corner, (height, width), (rows.stop - rows.start, cols.stop - cols.start))
 
     @property
     def _unit_m(self) -> float:
@@ -141,6 +144,28 @@ class DiscDistances:
     def _tree(self) -> TreeDistances:
         ground = pixel_ground(self._target.shape) if is_square(self._ground) else self._ground
         return TreeDistances(self._target, ground)
+
+
+def _drawn(strokes: Sequence[Strokes], reach: Place, corner: Place, size: Place, shape: Place) -> BoolImage | bool:
+    """The pixels of a window that a target reaches; nothing is drawn where it surely reaches none.
+
+    Args:
+        strokes: of the target.
+        reach: largest row step and column step.
+        corner: row and column of the target's box, counted from the window's.
+        size: rows and columns of that box.
+        shape: rows and columns of the window.
+    """
+    rows, cols = (
+        slice(max(first - far, 0), min(first + many + far, whole))
+        for first, many, far, whole in zip(corner, size, reach, shape, strict=True)
+    )
+    if rows.start >= rows.stop or cols.start >= cols.stop:
+        return False
+    found = np.zeros(shape, dtype=bool)
+    inner = rows.stop - rows.start, cols.stop - cols.start
+    found[rows, cols] = drawn_out(strokes, corner[0] - rows.start, corner[1] - cols.start, inner)
+    return found
 
 
 class TransformDistances:

@@ -1,7 +1,7 @@
 """Telling objects apart by pixel: connected components and instance ids, as runs.
 
-Components are labelled strip by strip by OpenCV and united across the seams, so that no temporary is as large as the
-image; which library serves which kernel was measured, see design/kernels.md.
+Components are found strip by strip, by linking runs that touch or, where there are many, by OpenCV, and united across
+the seams, so that no temporary is as large as the image. What was measured is in design/kernels.md.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 from swath.errors import Refused
 from swath.raster.parallel import mapped
 from swath.raster.tiled import PixelSet, TiledPixels
-from swath.tools.runs import Runs, place_type, row_blocks
+from swath.tools.runs import BoolImage, Runs, place_type, row_blocks, strips_of
 
 MOST_RUNS = 50_000_000
 """Runs of the objects of an image that is held in tiles: they take 12 bytes each, and a while 8 more."""
 
+LINKED_PER_PX = 0.02
+"""Runs for each pixel of a strip up to which linking runs takes less time than labelling pixels: 0.1 us and 2 ns."""
+
 Places = NDArray[np.signedinteger[Any]]
+Pairs = tuple[Places, Places]
 
 
 def component_runs(pixels: PixelSet, connectivity: int) -> Runs:
@@ -32,48 +36,94 @@ def component_runs(pixels: PixelSet, connectivity: int) -> Runs:
         connectivity: 4 or 8.
     """
     shape = (pixels.shape[0], pixels.shape[1])
-    starts, stops, owners, seams = [], [], [], []
-    total, runs, above = 0, 0, None
-    for strip in mapped(lambda rows: _labelled(pixels, rows, connectivity), row_blocks(shape[0])):
-        owners.append(strip.owner + np.int32(total - 1))
-        starts.append(strip.start)
-        stops.append(strip.stop)
-        below = np.where(strip.first > 0, strip.first + (total - 1), -1)
-        if above is not None:
-            seams.append(_meeting(above, below, connectivity))
-        above = np.where(strip.last > 0, strip.last + (total - 1), -1)
-        total += strip.found
-        runs += len(strip.start)
+    starts, stops, owners = [], [], []
+    seams: list[Pairs] = []
+    above: _Strip | None = None
+    total, runs = 0, 0
+    for group in mapped(lambda strips: [_labelled(pixels, rows, connectivity) for rows in strips], _strips(pixels)):
+        for strip in group:
+            if above is not None:
+                seams.append(_meeting(above, strip, connectivity, total))
+            above = strip
+            starts.append(strip.start)
+            stops.append(strip.stop)
+            owners.append(strip.owner + np.int32(total))
+            total += strip.found
+            runs += len(strip.start)
         if runs > MOST_RUNS and isinstance(pixels, TiledPixels):
             raise Refused(
                 f"The objects are too ragged to be held: more than {MOST_RUNS:,} runs of pixels in an image of "
                 f"{shape[0]:,} x {shape[1]:,}. Next: ask about a part of it that is cut out."
             )
-    owner, count = _united(np.concatenate(owners), total, seams)
+    rank, count = _numbered(total, _joined(seams))
+    owner = rank[np.concatenate(owners)]
     del owners
     start = np.concatenate(starts)
     del starts
     return Runs(start, np.concatenate(stops), owner, count, shape)
 
 
+def _strips(pixels: PixelSet) -> list[list[slice]]:
+    """Rows of the strips that are labelled one by one, in groups for one thread each.
+
+    A row of tiles is one group, so that no two threads compute or unpack the same tile.
+    """
+    if not isinstance(pixels, TiledPixels):
+        return [[rows] for rows in row_blocks(pixels.shape[0])]
+    return [
+        [slice(tall.start + rows.start, tall.start + rows.stop) for rows in row_blocks(tall.stop - tall.start)]
+        for tall in strips_of(pixels)
+    ]
+
+
 @dataclass(frozen=True)
 class _Strip:
-    """Components of some rows: their runs with labels from 1 on, the first and the last row of labels."""
+    """Components of some rows.
+
+    Attributes:
+        start: (m,) first places of their runs, in order.
+        stop: (m,) places behind their last.
+        owner: (m,) components from 0 on, numbered by their first runs.
+        found: how many components.
+        rows: the rows.
+        cols: columns of the image.
+    """
 
     start: Places
     stop: Places
     owner: Places
-    first: Places
-    last: Places
     found: int
+    rows: slice
+    cols: int
+
+    def row(self, row: int) -> tuple[Places, Places, Places]:
+        """Columns where the runs of one row begin and end, and their components."""
+        own = slice(*np.searchsorted(self.start, [row * self.cols, (row + 1) * self.cols]).tolist())
+        return self.start[own] - row * self.cols, self.stop[own] - row * self.cols, self.owner[own]
 
 
 def _labelled(pixels: PixelSet, rows: slice, connectivity: int) -> _Strip:
-    block = np.ascontiguousarray(pixels[rows]).view(np.uint8)
-    found, labels = cv2.connectedComponents(block, connectivity=connectivity, ltype=cv2.CV_32S)
-    start, stop = value_runs(block, rows.start)
-    owner = labels.reshape(-1)[start - rows.start * block.shape[1]]
-    return _Strip(start, stop, owner, labels[0].copy(), labels[-1].copy(), found - 1)
+    block = np.ascontiguousarray(pixels[rows])
+    cols = block.shape[1]
+    start, stop = _edges(block)
+    if len(start) <= LINKED_PER_PX * block.size:
+        above, below = _touching(start, stop, start - (cols + 1), stop - (cols + 1), connectivity)
+        owner, found = _numbered(len(start), (above, below))
+    else:
+        owner, found = _looked_up(block, start - start // (cols + 1), connectivity)
+    start, stop = _places(start, stop, cols, rows.start)
+    return _Strip(start, stop, owner, found, rows, cols)
+
+
+def _looked_up(block: BoolImage, first: Places, connectivity: int) -> tuple[NDArray[np.int32], int]:
+    """Components that runs belong to, by labelling every pixel; the places of the runs' first pixels are given."""
+    found, labels = cv2.connectedComponents(block.view(np.uint8), connectivity=connectivity, ltype=cv2.CV_32S)
+    owner = labels.reshape(-1)[first] - 1
+    seen = np.empty(found - 1, dtype=np.int32)
+    seen[owner[::-1]] = np.arange(len(owner) - 1, -1, -1)  # of equal indices the last assignment stays: the first run
+    rank = np.empty(found - 1, dtype=np.int32)
+    rank[np.argsort(seen)] = np.arange(found - 1, dtype=np.int32)
+    return rank[owner], found - 1
 
 
 def instance_runs(ids: NDArray[np.integer[Any]]) -> Runs:
@@ -88,56 +138,86 @@ def instance_runs(ids: NDArray[np.integer[Any]]) -> Runs:
 def mask_runs(pixels: PixelSet) -> Runs:
     """All pixels of a mask as one object."""
     shape = (pixels.shape[0], pixels.shape[1])
-    parts = mapped(lambda rows: value_runs(pixels[rows].view(np.uint8), rows.start), row_blocks(shape[0]))
+    parts = mapped(lambda rows: value_runs(pixels[rows], rows.start), row_blocks(shape[0]))
     starts, stops = zip(*parts, strict=True)
     start, stop = np.concatenate(starts), np.concatenate(stops)
     return Runs(start, stop, np.zeros(len(start), dtype=np.int32), 1, shape)
 
 
 def value_runs(block: NDArray[Any], first_row: int) -> tuple[Places, Places]:
-    """Start and stop in the image of the runs of equal values above 0 in a block of rows."""
+    """Start and stop in the image of the runs of equal values above 0, or of true ones, in a block of rows."""
+    return _places(*_edges(block), block.shape[1], first_row)
+
+
+def _edges(block: NDArray[Any]) -> tuple[Places, Places]:
+    """Start and stop of the runs of equal values above 0 in a block whose rows have one column more than are seen."""
     rows, cols = block.shape
     # A column of zeros between the rows ends every run at its row's end.
     padded = np.zeros(rows * (cols + 1) + 1, dtype=block.dtype)
     padded[1:].reshape(rows, cols + 1)[:, :cols] = block
     edges = np.flatnonzero(padded[1:] != padded[:-1])
+    if block.dtype == bool:
+        return edges[::2], edges[1::2]
     begins = np.flatnonzero(padded[1:][edges] > 0)
-    start, stop = edges[begins], edges[begins + 1]
-    shift = first_row * cols - start // (cols + 1)
-    dtype = place_type(first_row + rows, cols)
+    return edges[begins], edges[begins + 1]
+
+
+def _places(start: Places, stop: Places, cols: int, first_row: int) -> tuple[Places, Places]:
+    """Places in the image of runs of a block with one column more."""
+    row = start // (cols + 1)
+    shift = first_row * cols - row
+    dtype = place_type(first_row + int(row.max(initial=0)) + 1, cols)
     return (start + shift).astype(dtype), (stop + shift).astype(dtype)
 
 
-def _meeting(above: Places, below: Places, connectivity: int) -> Places:
-    """(k, 2) components that meet across a seam between two rows."""
-    pairs = [np.column_stack([above, below])]
-    if connectivity == 8:
-        pairs += [np.column_stack([above[1:], below[:-1]]), np.column_stack([above[:-1], below[1:]])]
-    joined = np.concatenate(pairs)
-    joined = joined[(joined >= 0).all(axis=1)]
-    again = (joined[1:] == joined[:-1]).all(axis=1)  # neighbours along the seam are mostly of the same two components
-    return np.asarray(joined[np.append(True, ~again)[: len(joined)]])
+def _touching(
+    above_start: Places, above_stop: Places, below_start: Places, below_stop: Places, connectivity: int
+) -> Pairs:
+    """Which runs above touch which runs below, given by places that are equal where one lies under the other."""
+    corners = connectivity == 8
+    first = np.searchsorted(above_stop, below_start, side="left" if corners else "right")
+    many = np.searchsorted(above_start, below_stop, side="right" if corners else "left") - first
+    below = np.repeat(np.arange(len(below_start)), many)
+    return np.arange(len(below)) + np.repeat(first - np.cumsum(many) + many, many), below
 
 
-def _united(owner: Places, total: int, seams: list[Places]) -> tuple[NDArray[np.int32], int]:
-    """Components of strips united across their seams, numbered in the order of their first runs; how many there are."""
-    root = _roots(total, np.concatenate([np.zeros((0, 2), dtype=np.int32), *seams]))
-    owner = root[owner]
-    first = np.full(total, len(owner), dtype=np.int32)
-    first[owner[::-1]] = np.arange(len(owner) - 1, -1, -1)  # of equal indices the last assignment stays: the first run
-    rank = np.empty(total, dtype=np.int32)
-    rank[np.argsort(first, kind="stable")] = np.arange(total, dtype=np.int32)
-    return rank[owner], int(np.count_nonzero(root == np.arange(total)))
+def _meeting(above: _Strip, below: _Strip, connectivity: int, total: int) -> Pairs:
+    """Components that touch across the seam between two strips; `total` precede those of the lower one."""
+    *upper, upper_owner = above.row(below.rows.start - 1)
+    *lower, lower_owner = below.row(below.rows.start)
+    i, j = _touching(*upper, *lower, connectivity)
+    return upper_owner[i] + (total - above.found), lower_owner[j] + total
 
 
-def _roots(total: int, pairs: Places) -> NDArray[np.int32]:
-    """(total,) the smallest member of each one's group, pairs being in one group (Shiloach and Vishkin 1982)."""
+def _joined(seams: list[Pairs]) -> Pairs:
+    nothing = np.zeros(0, dtype=np.int64)
+    above, below = (np.concatenate([nothing, *(seam[k] for seam in seams)]) for k in (0, 1))
+    return above, below
+
+
+def _numbered(total: int, pairs: Pairs) -> tuple[NDArray[np.int32], int]:
+    """(total,) numbers of the groups that pairs unite, in the order of their smallest members; how many there are."""
+    root = _roots(total, *pairs)
+    smallest = root == np.arange(total)
+    return (np.cumsum(smallest, dtype=np.int32) - np.int32(1))[root], int(np.count_nonzero(smallest))
+
+
+def _roots(total: int, above: Places, below: Places) -> NDArray[np.int32]:
+    """(total,) the smallest member of each one's group, pairs being in one group (Shiloach and Vishkin 1982).
+
+    Args:
+        total: number of members.
+        above: one of each pair.
+        below: the other, which is larger.
+    """
     root = np.arange(total, dtype=np.int32)
-    while len(pairs):
-        ends = np.sort(root[pairs], axis=1)
-        ends = ends[ends[:, 0] != ends[:, 1]]
-        np.minimum.at(root, ends[:, 1], ends[:, 0])
-        while not np.array_equal(root, above := root[root]):
-            root = above
-        pairs = ends
-    return root
+    root[below[::-1]] = above[::-1]  # leads upwards only, so that there are no circles
+    while True:
+        while not np.array_equal(root, higher := root[root]):
+            root = higher
+        above, below = root[above], root[below]
+        apart = above != below
+        if not apart.any():
+            return root
+        above, below = np.minimum(above, below)[apart], np.maximum(above, below)[apart]
+        np.minimum.at(root, below, above)

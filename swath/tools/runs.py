@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from swath.raster.ground import Ground
 from swath.raster.parallel import mapped
-from swath.raster.tiled import PixelSet, TiledPixels, part_of
+from swath.raster.tiled import PixelSet, TiledPixels
 
 BoolImage = NDArray[np.bool_]
 BoolArray = NDArray[np.bool_]
@@ -48,6 +48,12 @@ def strips_of(pixels: PixelSet) -> list[slice]:
     """Slices of rows by which a set is gone through: all of an array at once, tiles row by row."""
     rows, step = pixels.shape[0], pixels.tiles[0] if isinstance(pixels, TiledPixels) else max(pixels.shape[0], 1)
     return [slice(top, min(top + step, rows)) for top in range(0, rows, step)]
+
+
+def columns_of(pixels: TiledPixels) -> list[slice]:
+    """Slices of columns, one for each column of tiles."""
+    step, cols = pixels.tiles[1], pixels.shape[1]
+    return [slice(left, min(left + step, cols)) for left in range(0, cols, step)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,14 +170,27 @@ class Runs:
     def _touching(self, pixels: PixelSet, rows: slice) -> NDArray[np.int32]:
         """Owners of the runs in some rows that have a pixel among these."""
         part = self.where(self._between(rows.start, rows.stop))
-        if not len(part.start):
-            return part.owner
-        block = part_of(pixels, rows, slice(0, self.shape[1]))
-        if isinstance(block, bool):
-            return part.owner if block else part.owner[:0]
-        offset = rows.start * self.shape[1]
-        hit = _reduced(np.logical_or, block.reshape(-1), part.start, part.stop, offset)
-        return np.asarray(part.owner[hit])
+        if not isinstance(pixels, TiledPixels):
+            return part._hit(pixels[rows], rows.start * self.shape[1])
+        row, left = np.divmod(part.start, self.shape[1])
+        right, owners = left + part.lengths, [part.owner[:0]]
+        for cols in columns_of(pixels) if len(part.start) else ():
+            block = pixels.part(rows, cols)
+            if block is False:
+                continue
+            own = np.flatnonzero((left < cols.stop) & (right > cols.start))
+            if block is True:
+                owners.append(part.owner[own])
+                continue
+            width = cols.stop - cols.start
+            first = (row[own] - rows.start) * width - cols.start
+            start, stop = first + np.maximum(left[own], cols.start), first + np.minimum(right[own], cols.stop)
+            owners.append(Runs(start, stop, part.owner[own], self.count, block.shape)._hit(block, 0))
+        return np.concatenate(owners)
+
+    def _hit(self, block: BoolImage, offset: int) -> NDArray[np.int32]:
+        """Owners of the runs that have a pixel in a block, whose first pixel is at the place `offset`."""
+        return np.asarray(self.owner[_reduced(np.logical_or, block.reshape(-1), self.start, self.stop, offset)])
 
     def minimum(self, field: NDArray[np.floating[Any]]) -> FloatArray:
         """(n,) smallest value of an image field over each object's pixels; infinity without a pixel."""
