@@ -1,16 +1,18 @@
-"""Large label rasters against what one would write by hand; prints a Markdown table.
+"""Large label rasters: time and memory by size, by objects, against what one would write by hand.
 
-python benchmarks/scale.py [--sides 10000 30000] [--repeat 3] [--ways swath opencv skimage vector read shares]
+python benchmarks/scale.py [--stages task memory objects questions start] [--repeat 3] [--folder DIR] [--results FILE]
 
-The task: label one class, the area of every region, how many lie within 50 m of another class. Every row is a process
-of its own that loads its libraries before the clock starts and reads the file after it; memory is the peak of the whole
-process. Seconds of the wall clock mean little on a shared machine, so that seconds of the processor stand beside them.
+What the file of results holds already is not measured again, so that it can be interrupted; at the end the tables and
+plots of docs/results/performance.md are written anew from it. Every way is a process of its own that loads its
+libraries before the clock starts and reads the file after it; memory is the peak of the whole process.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
+import os
 import platform
 import resource
 import statistics
@@ -19,233 +21,241 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scale_rasters import CELL_PX, LEGEND, Rectangles, expected, paint
+from scale_ways import WAYS
 
-PIXEL_M, LIMIT_M, CELL_PX = 0.5, 50.0, 45
-LEGEND = {"1": "grass", "2": "forest", "3": "building", "4": "water"}
-BUILDING, WATER = 3, 4
-Result = dict[str, float]
+PAGE = Path(__file__).parents[1] / "docs" / "results" / "performance.md"
+LIBRARIES = ("numpy", "opencv-python-headless", "rasterio", "scikit-image", "scipy", "geopandas", "shapely")
+MOST_GB = 16
+"""A way that wants more is stopped: it would take the memory of others."""
 
-
-def paint(path: Path, side: int) -> None:
-    """Ground in two classes, a rectangle in every cell of 45 pixels, a lake for 1,000 of them; DEFLATE 6, 512 tiles."""
-    import cv2
-    import rasterio
-    from affine import Affine
-    from rasterio.windows import Window
-
-    rng = np.random.default_rng(0)
-    profile = {"driver": "GTiff", "count": 1, "height": side, "width": side, "dtype": "uint8", "crs": "EPSG:32633"}
-    layout = {"tiled": True, "blockxsize": 512, "blockysize": 512, "compress": "deflate", "zlevel": 6}
-    place = Affine(PIXEL_M, 0, 500_000, 0, -PIXEL_M, 5_000_000)
-    step = 45 * CELL_PX
-    with rasterio.open(path, "w", **profile, **layout, transform=place, bigtiff="if_safer") as dataset:
-        for top in range(0, side, step):
-            rows = min(step, side - top)
-            ground = rng.integers(1, 3, (rows // 64 + 1, side // 64 + 1)).astype(np.uint8)
-            labels = cv2.resize(ground, (side, rows), interpolation=cv2.INTER_NEAREST)
-            for row in range(0, rows - CELL_PX + 1, CELL_PX):
-                for col in range(0, side - CELL_PX + 1, CELL_PX):
-                    height, width = rng.integers(4, CELL_PX - 8, 2)
-                    y, x = row + rng.integers(1, CELL_PX - height - 2), col + rng.integers(1, CELL_PX - width - 2)
-                    labels[y : y + height, x : x + width] = BUILDING
-                    if rng.random() < 1 / 1000:
-                        labels[row : row + 3 * CELL_PX, col : col + 2 * CELL_PX] = WATER
-            dataset.write(labels, 1, window=Window(0, top, side, rows))
-
-
-def swath_way(path: Path) -> Callable[[], Result]:
-    """The tools as a program calls them, on the site that `swath ask` opens."""
-    from swath.agent.desk import Request
-    from swath.segment.labels import LabelsBackend
-    from swath.segment.protocol import SegmentOptions
-    from swath.tools.registry import tools
-    from swath.tools.site import Site
-
-    legend = path.with_suffix(".json")
-    legend.write_text(json.dumps(LEGEND))
-    tools()
-
-    def measure() -> Result:
-        raster = Request(path, "").opened_image()
-        backend = LabelsBackend(raster, SegmentOptions(labels=path, legend=legend))
-        known = backend.known()
-        site = Site(raster, backend, raster.valid() if known is None else raster.valid() & known)
-
-        def call(name: str, *args: Any, **kwargs: Any) -> Any:
-            return tools()[name].call(site, args, kwargs)
-
-        buildings = call("components", call("segment", "building"))
-        near = call("near", buildings, call("segment", "water"), max_distance_m=LIMIT_M)
-        return {"regions": len(buildings), "m2": sum(call("region_areas_m2", buildings)), "near": len(near)}
-
-    return measure
-
-
-def shares_way(path: Path) -> Callable[[], Result]:
-    """The share of every class, by the tools."""
-    from swath.agent.desk import Request
-    from swath.segment.labels import LabelsBackend
-    from swath.segment.protocol import SegmentOptions
-    from swath.tools.registry import tools
-    from swath.tools.site import Site
-
-    legend = path.with_suffix(".json")
-    legend.write_text(json.dumps(LEGEND))
-    tools()
-
-    def measure() -> Result:
-        raster = Request(path, "").opened_image()
-        backend = LabelsBackend(raster, SegmentOptions(labels=path, legend=legend))
-        known = backend.known()
-        site = Site(raster, backend, raster.valid() if known is None else raster.valid() & known)
-        masks = {name: tools()["segment"].call(site, (name,), {}) for name in LEGEND.values()}
-        return {name: tools()["share_percent"].call(site, (mask,), {}) for name, mask in masks.items()}
-
-    return measure
-
-
-def opencv_way(path: Path) -> Callable[[], Result]:
-    """The whole image by OpenCV and NumPy."""
-    import cv2
-    import rasterio
-
-    def measure() -> Result:
-        with rasterio.open(path) as dataset:
-            labels = dataset.read(1)
-        count, objects, stats, _ = cv2.connectedComponentsWithStats((labels == BUILDING).view(np.uint8), connectivity=8)
-        steps = cv2.distanceTransform((labels != WATER).view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
-        near = np.zeros(count, dtype=bool)
-        near[objects[steps <= np.float32(LIMIT_M / PIXEL_M)]] = True
-        areas = stats[1:, cv2.CC_STAT_AREA] * PIXEL_M**2
-        return {"regions": count - 1, "m2": float(areas.sum()), "near": int(near[1:].sum())}
-
-    return measure
-
-
-def skimage_way(path: Path) -> Callable[[], Result]:
-    """The whole image by scikit-image and SciPy."""
-    import rasterio
-    from scipy.ndimage import distance_transform_edt, minimum
-    from skimage.measure import label, regionprops
-
-    def measure() -> Result:
-        with rasterio.open(path) as dataset:
-            labels = dataset.read(1)
-        objects = label(labels == BUILDING, connectivity=2)
-        areas = np.array([region.num_pixels for region in regionprops(objects)]) * PIXEL_M**2
-        distance = distance_transform_edt(labels != WATER, sampling=PIXEL_M)
-        lowest = minimum(distance, objects, np.arange(1, len(areas) + 1))
-        near = np.count_nonzero(lowest <= LIMIT_M * (1 + 1e-9))
-        return {"regions": len(areas), "m2": float(areas.sum()), "near": int(near)}
-
-    return measure
-
-
-def vector_way(path: Path) -> Callable[[], Result]:
-    """Polygons by rasterio and geopandas; near is edge to edge here, so that its count may differ by a few."""
-    import geopandas
-    import rasterio
-    from rasterio.features import shapes
-    from shapely.geometry import shape
-
-    def measure() -> Result:
-        with rasterio.open(path) as dataset:
-            labels, place, crs = dataset.read(1), dataset.transform, dataset.crs
-        found = {
-            value: geopandas.GeoDataFrame(
-                geometry=[
-                    shape(outline)
-                    for outline, _ in shapes(labels, mask=labels == value, connectivity=8, transform=place)
-                ],
-                crs=crs,
-            )
-            for value in (BUILDING, WATER)
-        }
-        near = found[BUILDING].sjoin(found[WATER], predicate="dwithin", distance=LIMIT_M - PIXEL_M).index.nunique()
-        return {"regions": len(found[BUILDING]), "m2": float(found[BUILDING].area.sum()), "near": near}
-
-    return measure
-
-
-def read_way(path: Path) -> Callable[[], Result]:
-    """Reading the raster once, 512 rows at a time: what any answer takes."""
-    import rasterio
-    from rasterio.windows import Window
-
-    def measure() -> Result:
-        with rasterio.Env(GDAL_CACHEMAX=2**26), rasterio.open(path) as dataset:
-            for top in range(0, dataset.height, 512):
-                rows = min(512, dataset.height - top)
-                dataset.read(1, window=Window(0, top, dataset.width, rows))
-        return {}
-
-    return measure
-
-
-WAYS: dict[str, Callable[[Path], Callable[[], Result]]] = {
-    "swath": swath_way,
-    "opencv": opencv_way,
-    "skimage": skimage_way,
-    "vector": vector_way,
-    "read": read_way,
-    "shares": shares_way,
+TASK = {
+    10_000: ("read", "read, GDAL's threads", "shares", "swath", "opencv", "skimage", "vector"),
+    30_000: ("read", "read, GDAL's threads", "shares", "swath", "opencv", "skimage"),
 }
+MEMORY = {5_000: ("read", "swath"), 20_000: ("read", "shares", "swath"), 40_000: ("read", "shares", "swath")}
+OBJECTS_SIDE, OBJECTS_CELLS = 20_250, (45, 25, 18, 9)
+GIGAPIXEL, LARGE_M2, NEAR_M = 40_000, 250, 50
+QUESTIONS = {
+    "buildings": "How many buildings are there?",
+    "forest_percent": "What percentage of the image is forest?",
+    "buildings_near_water": f"How many buildings are within {NEAR_M} m of water?",
+    "large_m2": f"What is the total area of buildings larger than {LARGE_M2} m2?",
+    "forest_near_water_ha": f"How many hectares of forest are within {NEAR_M} m of water?",
+}
+Rows = dict[str, dict[str, Any]]
 
 
 def measure_here(way: str, path: Path) -> None:
     """Run one way in this process; print what it took."""
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_GB * 2**30, MOST_GB * 2**30))
     measure = WAYS[way](path)
     wall, cpu = time.perf_counter(), time.process_time()
-    result = measure()
+    try:
+        result = measure()
+    except MemoryError:
+        print(json.dumps({"failed": f"needs more than {MOST_GB} GB"}))
+        return
     took = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    sys.stdout.write(json.dumps({**took, "peak_gb": peak, "result": result}))
+    print(json.dumps({**took, "peak_gb": peak, "result": result}))
 
 
-def row(way: str, path: Path, side: int, repeat: int) -> str:
-    """One row of the table: medians of seconds, the largest peak, the answer."""
+def measured(way: str, path: Path, repeat: int) -> dict[str, Any]:
+    """Medians of seconds, the largest peak and the answer of one way."""
     command = [sys.executable, __file__, "--here", way, str(path)]
-    runs = [json.loads(subprocess.run(command, check=True, capture_output=True).stdout) for _ in range(repeat)]
+    runs: list[dict[str, Any]] = []
+    for _ in range(repeat):
+        said = subprocess.run(command, check=False, capture_output=True, text=True)
+        runs.append(json.loads(said.stdout) if said.returncode == 0 else {"failed": said.stderr[-200:]})
+        if "failed" in runs[-1]:
+            return runs[-1]
     wall, cpu = (statistics.median(run[name] for run in runs) for name in ("wall", "cpu"))
-    said = ", ".join(f"{name} {value:,.6g}" for name, value in runs[0]["result"].items())
-    return f"| {side:,} | {way} | {cpu:.2f} | {wall:.2f} | {max(run['peak_gb'] for run in runs):.2f} | {said} |"
+    peak = max(run["peak_gb"] for run in runs)
+    return {"wall": wall, "cpu": cpu, "peak_gb": peak, "result": runs[0]["result"], "runs": repeat}
+
+
+@dataclasses.dataclass(frozen=True)
+class Bench:
+    """Where rasters and results are kept.
+
+    Attributes:
+        folder: of the rasters.
+        results: JSON file.
+        repeat: runs of which the median counts.
+    """
+
+    folder: Path
+    results: Path
+    repeat: int
+
+    def rows(self) -> Rows:
+        """What has been measured so far."""
+        return dict(json.loads(self.results.read_text())) if self.results.exists() else {}
+
+    def once(self, key: str, measure: Callable[[], dict[str, Any]]) -> None:
+        """Measure unless the results hold it already."""
+        if key not in self.rows():
+            found = {**measure(), "date": date.today().isoformat(), "load": round(os.getloadavg()[0], 1)}
+            self.results.write_text(json.dumps({**self.rows(), key: found}, indent=1) + "\n")
+            print(key, found, flush=True)
+
+    def raster(self, side: int, cell: int = CELL_PX, *, ragged: bool = False) -> Path:
+        """A raster, painted in a process of its own: children begin with the memory peak of who starts them."""
+        path = self.folder / f"labels-{side}-{cell}{'-ragged' * ragged}.tif"
+        if not path.exists():
+            command = [sys.executable, __file__, "--here", "ragged" if ragged else "paint", str(path)]
+            subprocess.run([*command, "--side", str(side), "--cell", str(cell)], check=True)
+        return path
+
+    def ways(self, side: int, ways: tuple[str, ...], cell: int = CELL_PX, *, ragged: bool = False) -> None:
+        """Measure some ways on one raster."""
+        for way in ways:
+            key = f"{way} {side} {cell}{' ragged' * ragged}"
+            self.once(key, lambda way=way: measured(way, self.raster(side, cell, ragged=ragged), self.repeat))  # type: ignore[misc]
+
+
+def paint_here(kind: str, path: Path, side: int, cell: int) -> None:
+    """Paint a raster; what was painted is kept beside it."""
+    painted = paint(path, side, cell, ragged=kind == "ragged")
+    np.savez_compressed(path.with_suffix(".npz"), buildings=painted.buildings, lakes=painted.lakes)
+
+
+def task(bench: Bench) -> None:
+    """Regions, areas and nearness against other ways and against reading once."""
+    for side, ways in TASK.items():
+        bench.ways(side, ways)
+    bench.ways(10_000, ("read", "shares", "swath", "opencv"), ragged=True)
+
+
+def memory(bench: Bench) -> None:
+    """Time and memory by size."""
+    for side, ways in MEMORY.items():
+        bench.ways(side, ways)
+
+
+def objects(bench: Bench) -> None:
+    """Time and memory by the number of objects, on as many pixels."""
+    for cell in OBJECTS_CELLS:
+        bench.ways(OBJECTS_SIDE, ("read", "swath"), cell)
+
+
+def questions(bench: Bench) -> None:
+    """Five questions about 1.6 gigapixels, as a person asks them, and what they should be."""
+    path = bench.raster(GIGAPIXEL)
+    bench.once("expected", lambda: _expected(path))
+    for name, question in QUESTIONS.items():
+        bench.once(f"ask {name}", lambda question=question: _asked(path, question))  # type: ignore[misc]
+
+
+def _expected(path: Path) -> dict[str, Any]:
+    kept = np.load(path.with_suffix(".npz"))
+    started = time.perf_counter()
+    found = expected(path, Rectangles(kept["buildings"], kept["lakes"]), NEAR_M, LARGE_M2)
+    return {**found, "wall": time.perf_counter() - started}
+
+
+def _asked(path: Path, question: str) -> dict[str, Any]:
+    """Ask in a process of its own, whose memory is looked at ten times a second."""
+    legend = path.with_suffix(".json")
+    legend.write_text(json.dumps(LEGEND))
+    with tempfile.TemporaryDirectory() as out:
+        command = [sys.executable, "-m", "swath", "ask", str(path), question, "--labels", str(path), "--legend"]
+        command += [str(legend), "--keep", "light", "--json", "--out", out]
+        started = time.perf_counter()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            seen = _watched(process)
+            said = json.loads(process.stdout.read()) if process.stdout else {}
+            usage = os.wait4(process.pid, 0)[2]
+            process.returncode = 0
+    took = {"wall": time.perf_counter() - started, "cpu": usage.ru_utime + usage.ru_stime}
+    answer = {name: said[name] for name in ("answer", "unit", "interval", "status")}
+    return {**answer, **took, "peak_gb": usage.ru_maxrss / 2**20, "gb": seen}
+
+
+def _watched(process: subprocess.Popen[str]) -> list[tuple[float, float]]:
+    """Seconds and resident GB of a process until it has ended."""
+    seen, started = [], time.perf_counter()
+    status = Path(f"/proc/{process.pid}/status")
+    while True:
+        lines = [line for line in status.read_text().splitlines() if line.startswith("VmRSS")]
+        if not lines:
+            return seen
+        seen.append((round(time.perf_counter() - started, 1), round(int(lines[0].split()[1]) / 2**20, 3)))
+        time.sleep(0.1 if len(seen) < 100 else 0.5)
+
+
+def start(bench: Bench) -> None:
+    """Cold start of `swath ask` on a small file beside the bare import of the libraries that it needs."""
+    from startup import LIBRARIES as NEEDED
+    from startup import QUESTION, scene, seconds
+
+    def both() -> dict[str, Any]:
+        with tempfile.TemporaryDirectory() as name:
+            image, *options = scene(Path(name))
+            ask = [sys.executable, "-m", "swath", "ask", image, QUESTION, *options]
+            return {
+                "libraries": seconds([sys.executable, "-c", NEEDED], 7),
+                "ask": seconds(ask, 7),
+                "light": seconds([*ask, "--keep", "light"], 7),
+            }
+
+    bench.once("start", both)
+
+
+STAGES: dict[str, Callable[[Bench], None]] = {
+    "task": task,
+    "memory": memory,
+    "objects": objects,
+    "questions": questions,
+    "start": start,
+}
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure what is missing and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sides", type=int, nargs="+", default=[10_000, 30_000])
-    parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
+    parser.add_argument("--stages", nargs="+", choices=list(STAGES), default=list(STAGES))
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="Where the rasters are kept; a temporary one unless given.")
+    parser.add_argument("--results", type=Path, default=PAGE.with_suffix(".json"))
     parser.add_argument("--here", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--side", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--cell", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.here and options.here[0] == "paint":
-        paint(Path(options.here[1]), options.sides[0])
-        return
     if options.here:
-        measure_here(options.here[0], Path(options.here[1]))
+        kind, path = options.here[0], Path(options.here[1])
+        if kind in ("paint", "ragged"):
+            paint_here(kind, path, options.side, options.cell)
+        else:
+            measure_here(kind, path)
         return
-    libraries = ("numpy", "opencv-python-headless", "rasterio", "scikit-image", "scipy")
-    print(
-        f"{platform.processor() or platform.machine()}, " + ", ".join(f"{name} {version(name)}" for name in libraries)
-    )
-    print("\n| side | way | seconds of the processor | of the wall | peak GB | answer |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as temporary:
-        for side in options.sides:
-            path = (options.folder or Path(temporary)) / f"labels-{side}.tif"
-            if not path.exists():
-                # In a process of its own: children start with the memory peak of the process that starts them.
-                subprocess.run(
-                    [sys.executable, __file__, "--sides", str(side), "--here", "paint", str(path)], check=True
-                )
-            for way in options.ways:
-                print(row(way, path, side, options.repeat), flush=True)
+        bench = Bench(options.folder or Path(temporary), options.results, options.repeat)
+        bench.once("machine", machine)
+        for name in options.stages:
+            STAGES[name](bench)
+    from scale_page import write
+
+    write(PAGE, bench.rows())
+
+
+def machine() -> dict[str, Any]:
+    """What all of it was measured on."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    return {
+        "processor": models[0] if models else platform.machine(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+    }
 
 
 if __name__ == "__main__":

@@ -103,7 +103,8 @@ def _among(data: NDArray[np.uint8], chosen: BoolImage) -> BoolImage:
     """(y, x) bool: which bytes are among those chosen of all 256."""
     members = np.flatnonzero(chosen)
     if 0 < len(members) <= MOST_COMPARED:
-        return np.logical_or.reduce([data == value for value in members]) if len(members) > 1 else data == members[0]
+        found: BoolImage = np.logical_or.reduce([data == value for value in members])
+        return found
     return np.asarray(cv2.LUT(np.ascontiguousarray(data), chosen.view(np.uint8))).view(bool)
 
 
@@ -192,7 +193,7 @@ def tallied(values: Masked) -> tuple[NDArray[Any], NDArray[Any]]:
     """Label values that occur, and how often."""
     mask = np.ma.getmask(values)
     if values.data.dtype == np.uint8 and values.ndim == 2 and values.size <= MOST_COUNTED:
-        counts = _bytes_counted(np.ascontiguousarray(values.data), None if mask is np.ma.nomask else mask)
+        counts = _bytes_counted(np.ascontiguousarray(values.data), None if mask is np.ma.nomask else np.asarray(mask))
         present = np.flatnonzero(counts)
         return present, counts[present]
     data = values.data.reshape(-1) if mask is np.ma.nomask else values.compressed()

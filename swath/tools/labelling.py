@@ -183,9 +183,9 @@ def _touching(
 
 def _meeting(above: _Strip, below: _Strip, connectivity: int, total: int) -> Pairs:
     """Components that touch across the seam between two strips; `total` precede those of the lower one."""
-    *upper, upper_owner = above.row(below.rows.start - 1)
-    *lower, lower_owner = below.row(below.rows.start)
-    i, j = _touching(*upper, *lower, connectivity)
+    upper_start, upper_stop, upper_owner = above.row(below.rows.start - 1)
+    lower_start, lower_stop, lower_owner = below.row(below.rows.start)
+    i, j = _touching(upper_start, upper_stop, lower_start, lower_stop, connectivity)
     return upper_owner[i] + (total - above.found), lower_owner[j] + total
 
 
