@@ -47,11 +47,15 @@ def test_components_are_those_of_scipy(connectivity: int, share: float) -> None:
 
 @pytest.mark.usefixtures("thin_strips")
 @pytest.mark.parametrize("connectivity", [4, 8])
-@settings(max_examples=150)
-@given(pixels=MASKS)
-def test_a_count_never_depends_on_strips(connectivity: int, pixels: np.ndarray[Any, Any]) -> None:
+@settings(max_examples=200)
+@given(pixels=MASKS, linked_per_px=st.sampled_from([0.0, 0.2, 1.0]))
+def test_a_count_never_depends_on_strips(connectivity: int, pixels: np.ndarray[Any, Any], linked_per_px: float) -> None:
     expected, count = ndimage.label(pixels, STRUCTURE[connectivity])
-    found = component_runs(pixels, connectivity)
+    with pytest.MonkeyPatch.context() as patched:  # runs linked, pixels labelled, and both in one image
+        patched.setattr(labelling, "LINKED_PER_PX", linked_per_px)
+        found = component_runs(pixels, connectivity)
+        first_seen = dict.fromkeys(found.labels()[pixels].tolist())
+    assert list(first_seen) == list(range(1, count + 1))
     assert found.count == count
     assert same_partition(found.labels(), expected)
     assert np.array_equal(found.pixels(), pixels)
