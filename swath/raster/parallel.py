@@ -19,6 +19,11 @@ THREADS = max(min(os.cpu_count() or 1, 8), 1)
 _inside = threading.local()
 
 
+def in_the_pool() -> bool:
+    """Whether this thread is one of those that work on strips and tiles, which live as long as the process."""
+    return bool(getattr(_inside, "busy", False))
+
+
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
     """The threads of this process; one that was forked starts its own."""
@@ -34,7 +39,7 @@ def mapped(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterato
         function: called in several threads at once.
         items: what it is called with.
     """
-    if getattr(_inside, "busy", False) or THREADS == 1:
+    if in_the_pool() or THREADS == 1:
         yield from map(function, items)
         return
 
