@@ -27,7 +27,7 @@ class Interval:
     Attributes:
         low: lowest value, in the answer's unit.
         high: highest value, in the answer's unit.
-        covers: the doubts considered: "boundary", "proximity", "segmentation", "scale".
+        covers: the doubts considered: "boundary", "proximity", "segmentation", "reference sample" ...
     """
 
     low: float

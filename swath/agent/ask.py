@@ -19,7 +19,7 @@ from swath.trace.events import Listener
 from swath.trace.reading import PROGRAM_FILE
 from swath.types import Answer
 
-PATHS = ("labels", "legend", "aoi", "before", "after", "dsm", "dtm", "ndsm", "dem", "out")
+PATHS = ("labels", "legend", "confusion", "aoi", "before", "after", "dsm", "dtm", "ndsm", "dem", "out")
 """Options that name one file or folder."""
 
 
@@ -71,8 +71,8 @@ def ask(
         limits: budgets of the program.
         listen: told of every graph step and tool call as it happens.
         options: the other fields of `swath.agent.desk.Request`: labels, legend, label_class, layers, aoi, segmenter,
-            bands, thresholds, gsd_m, dsm, dtm, ndsm, dem, vertical_accuracy_m, vertical_unit, tiles_above_px,
-            out, keep.
+            bands, thresholds, confusion, gsd_m, dsm, dtm, ndsm, dem, vertical_accuracy_m, vertical_unit,
+            tiles_above_px, out, keep.
 
     Returns:
         The answer; `status` says whether it was answered, refused or failed.

@@ -13,7 +13,7 @@ from swath.agent.execution import Execution, Step
 from swath.agent.measure import Measured
 from swath.agent.planner import Judgement, Planner, Program, Scene, Turn
 from swath.agent.sandbox import Limits, Sandbox
-from swath.errors import Refused
+from swath.errors import InputError, Refused
 from swath.raster.grid import check_stated_size
 from swath.raster.height_raster import Surface
 from swath.raster.heights import Heights, open_heights
@@ -21,6 +21,7 @@ from swath.raster.reader import Raster, open_raster
 from swath.raster.tiled import USUAL_TILES, PixelSet
 from swath.segment.aoi import Area, area_of_interest
 from swath.segment.dates import open_two_dates
+from swath.segment.error_matrix import ErrorMatrix, SelfAssessed, read_error_matrix
 from swath.segment.no_classes import NoClasses
 from swath.segment.protocol import Backend, SegmentOptions
 from swath.segment.registry import AUTO, open_backend, open_vocabulary
@@ -29,6 +30,8 @@ from swath.tools.site import Site
 from swath.trace.events import Listener, nobody
 from swath.types import Answer
 
+OF_CARD = Path("card")
+"""`--confusion card`: the error matrix that the card of the model in force states."""
 Keep = Literal["light", "wrong", "full"]
 
 
@@ -51,6 +54,7 @@ class Request:
         segmenter: name of a backend, or "auto".
         bands: band roles to 1-based indices.
         thresholds: index thresholds ("NDWI" to 0.1).
+        confusion: error matrix of reference samples that corrects areas of classes; "card" for the model's own.
         gsd_m: ground size of a pixel in metres; wins over the file's.
         dsm: heights of the first surface.
         dtm: heights of bare earth.
@@ -82,6 +86,7 @@ class Request:
     segmenter: str = "auto"
     bands: Mapping[str, int] = field(default_factory=dict)
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    confusion: Path | None = None
     gsd_m: float | None = None
     dsm: Path | None = None
     dtm: Path | None = None
@@ -174,7 +179,8 @@ class Desk:
         self.backend = _source_of_classes(request, raster)
         vocabulary = partial(open_vocabulary, self.backend, raster)
         valid, heights = _valid(raster, self.backend), heights_of(request, raster)
-        site = Site(raster, self.backend, valid, heights=heights, vocabulary=vocabulary)
+        errors = errors_of(request, self.backend)
+        site = Site(raster, self.backend, valid, heights=heights, errors=errors, vocabulary=vocabulary)
         if request.aoi is not None:
             site = clipped(site, area_of_interest(request.aoi, raster, id_field=request.zone_field, only=request.zone))
         self.site = site
@@ -215,7 +221,15 @@ class Desk:
         self.raster = _stated(whole, gsd_m)
         raster = self.raster if site.raster is whole else _stated(site.raster, gsd_m)
         heights = heights_of(self.request, raster)
-        self.site = Site(raster, site.backend, site.valid, clip=site.clip, heights=heights, vocabulary=site.vocabulary)
+        self.site = Site(
+            raster,
+            site.backend,
+            site.valid,
+            clip=site.clip,
+            heights=heights,
+            errors=site.errors,
+            vocabulary=site.vocabulary,
+        )
         return None
 
 
@@ -242,7 +256,15 @@ def clipped(site: Site, area: Area) -> Site:
     if not inside.any():
         raise Refused(f"No pixel in {area.name} is valid in {site.raster.path.name}: all are nodata, masked or void.")
     clip = Clip(area.name, site.valid & ~inside, area.remarks(site.valid))
-    return Site(site.raster, site.backend, inside, clip=clip, heights=site.heights, vocabulary=site.vocabulary)
+    return Site(
+        site.raster,
+        site.backend,
+        inside,
+        clip=clip,
+        heights=site.heights,
+        errors=site.errors,
+        vocabulary=site.vocabulary,
+    )
 
 
 def heights_of(request: Request, raster: Raster) -> Heights | None:
@@ -256,6 +278,25 @@ def heights_of(request: Request, raster: Raster) -> Heights | None:
     }  # fmt: skip
     files = {surface: path for surface, path in named.items() if path is not None}
     return open_heights(files, raster, request.vertical_accuracy_m, request.vertical_unit)
+
+
+def errors_of(request: Request, backend: Backend) -> ErrorMatrix | None:
+    """What reference samples say of the map that a request is about, None where it names none.
+
+    Raises:
+        InputError: the file is no error matrix, or the source of classes has no card that states one.
+    """
+    if request.confusion is None:
+        return None
+    if request.confusion != OF_CARD:
+        return read_error_matrix(request.confusion)
+    found = backend.error_matrix() if isinstance(backend, SelfAssessed) else None
+    if found is None:
+        raise InputError(
+            f"The segmenter {backend.name} has no card that states an error matrix. "
+            "Next: give one of your own with --confusion FILE."
+        )
+    return found
 
 
 def _source_of_classes(request: Request, raster: Raster) -> Backend:

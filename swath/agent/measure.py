@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from swath.agent.execution import Execution, Outcome, run_program
 from swath.agent.sandbox import Limits, Sandbox
 from swath.errors import BudgetExceeded, PlanError, Refused
-from swath.tools.site import Nudge, Site
+from swath.tools.adjusted import check_adjusted
+from swath.tools.site import SAMPLE, Nudge, Site
 from swath.types import Interval
 
 NUMERIC = ("count", "quantity", "percent", "boolean")
@@ -53,6 +54,7 @@ def measure(
         Refused: it cannot be measured from this image.
     """
     outcome = run_program(source, site, sandbox, limits, execution)
+    check_adjusted(outcome.site)
     value = outcome.reply.value
     if outcome.reply.kind == "category":
         rivals = [rival for _, rival in _rivals(source, outcome, sandbox, limits)]
@@ -79,6 +81,9 @@ def _nudges(site: Site) -> Iterator[tuple[str, Nudge]]:
     for doubt in sorted({"vertical accuracy", "sampling"} & site.doubts):
         yield doubt, Nudge(height=-1)
         yield doubt, Nudge(height=1)
+    if SAMPLE in site.doubts:
+        yield SAMPLE, Nudge(sample=-1)
+        yield SAMPLE, Nudge(sample=1)
     if "segmentation" in site.doubts:
         yield "segmentation", Nudge(threshold=-1)
         yield "segmentation", Nudge(threshold=1)

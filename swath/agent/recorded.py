@@ -12,6 +12,7 @@ from swath.agent.kept_masks import read_segmentation, sha256_of
 from swath.errors import InputError, Refused
 from swath.raster.reader import Raster, masked_windows, open_raster
 from swath.raster.tiled import USUAL_TILES, PixelSet, Tiles, tiled
+from swath.segment.error_matrix import ErrorMatrix, recorded_matrix
 from swath.segment.protocol import Segmentation
 from swath.tools.clip import Clip
 from swath.trace.reading import Run
@@ -55,6 +56,11 @@ class RecordedBackend:
         if kept is None:
             return None
         return Clip(str(kept["name"]), self._set(kept["beyond"]), tuple(kept["notes"]))
+
+    def errors(self) -> ErrorMatrix | None:
+        """The error matrix that corrected the answer then, None where there was none."""
+        kept = self._run.record.get("errors")
+        return None if kept is None else recorded_matrix(kept)
 
     def segment(self, class_name: str) -> Segmentation:
         """The segmentation of a class as it was.

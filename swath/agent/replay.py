@@ -168,7 +168,13 @@ def _open(desk: Desk, run: Run, *, resegment: bool) -> None:
         desk.raster, desk.backend = raster, backend
         heights = heights_of(request, raster)
         desk.site = Site(
-            raster, backend, backend.known(), clip=backend.clip(), heights=heights, vocabulary=backend.vocabulary
+            raster,
+            backend,
+            backend.known(),
+            clip=backend.clip(),
+            heights=heights,
+            errors=backend.errors(),
+            vocabulary=backend.vocabulary,
         )
     _check_image(desk, run)
     stated = (run.record["image"]["grid"] or {}).get("stated_gsd_m")

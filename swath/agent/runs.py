@@ -257,6 +257,7 @@ def _described(
         "inputs": record.inputs,
         "aoi": _aoi(record.inputs.get("aoi")),
         "heights": None if record.site is None or record.site.heights is None else record.site.heights.describe(),
+        "errors": None if record.site is None or record.site.errors is None else record.site.errors.describe(),
         "cwd": str(Path.cwd()),
         "classes": None if record.site is None else record.site.backend.classes(),
         "planner": record.planner,

@@ -150,7 +150,7 @@ def part_of(site: Site, backend: Remembered, area: Area) -> tuple[Site, Area] | 
     if (rows.stop - rows.start, cols.stop - cols.start) == site.valid.shape:
         return None
     raster = replace(site.raster, grid=window_of(site.raster.grid, rows, cols))
-    part = Site(raster, PartOf(backend, area, rows, cols), site.valid[rows, cols])
+    part = Site(raster, PartOf(backend, area, rows, cols), site.valid[rows, cols], errors=site.errors)
     return part, replace(area, top=area.top - rows.start, left=area.left - cols.start)
 
 

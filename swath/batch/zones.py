@@ -68,7 +68,14 @@ class _Zones:
     def __post_init__(self) -> None:
         self.backend = Remembered(self.whole.backend)
         whole = self.whole
-        self.whole = Site(whole.raster, self.backend, whole.valid, heights=whole.heights, vocabulary=whole.vocabulary)
+        self.whole = Site(
+            whole.raster,
+            self.backend,
+            whole.valid,
+            heights=whole.heights,
+            errors=whole.errors,
+            vocabulary=whole.vocabulary,
+        )
 
     def row(self, zone: str, area: Area | str) -> Row:
         """The row of one zone."""

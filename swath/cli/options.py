@@ -91,6 +91,12 @@ HEIGHT_OPTIONS = (
 PLACE_OPTIONS = (
     click.option("--before", type=FILE, help="Labels or image of an earlier date, with --after."),
     click.option("--after", type=FILE, help="Labels or image of a later date, with --before."),
+    click.option(
+        "--confusion",
+        type=FILE,
+        metavar="FILE|card",
+        help="Error matrix of reference samples that corrects areas and shares; card: the model's own.",
+    ),
     click.option("--aoi", type=FILE, help="Vector file; only what lies inside is measured."),
     *HEIGHT_OPTIONS,
     click.option(

@@ -8,6 +8,7 @@ from swath.errors import Refused, ToolError
 from swath.raster.ground import Ground
 from swath.raster.tiled import PixelSet, number_of
 from swath.tools import kernels
+from swath.tools.adjusted import adjusted_share
 from swath.tools.cells import warn_of_gaps
 from swath.tools.handles import Known, Mask, Regions, covered_area
 from swath.tools.regions import Statistic, statistic_of
@@ -20,6 +21,9 @@ from swath.tools.units import converted
 @tool(measures=True)
 def area_m2(site: Site, of: Mask | Regions) -> float:
     """True ground area in m2; 0 where there is nothing."""
+    if site.errors is not None:
+        ground = site.raster.grid.require_ground()
+        return adjusted_share(site, of, ground) * kernels.mask_area_m2(site.valid, ground)
     _say_unknown(site, of)
     return doubted_area_m2(site, of)
 
@@ -48,6 +52,12 @@ def share_percent(site: Site, part: Mask | Regions, *, of: Mask | Regions | None
         Refused: the denominator is empty, or nothing in it is known.
     """
     require_area(part)
+    if site.errors is not None:
+        if of is not None:
+            raise Refused(
+                "An error matrix corrects shares of the whole image, not of a class. Next: leave --confusion out."
+            )
+        return 100.0 * adjusted_share(site, part, _weights(site))
     whole = None if of is None else site.mask_of(of)
     weights, known = _weights(site), site.mask_of(part).known
     within = site.valid if whole is None else whole.pixels

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from swath.errors import Refused, ToolError
 from swath.raster.tiled import WholeImageNeeded
+from swath.tools.adjusted import check_adjusting
 from swath.tools.handles import Mask, Regions
 from swath.tools.site import Site
 
@@ -69,6 +70,7 @@ class Tool:
             raise ToolError(f"{self.name}: {error}. It is {self.stub}.") from None
         for name, value in bound.arguments.items():
             self._check(name, value)
+        check_adjusting(site, self.name)
         try:
             return self.function(site, *bound.args, **bound.kwargs)
         except WholeImageNeeded as why:

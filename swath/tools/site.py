@@ -14,12 +14,15 @@ from swath.raster.ground import Ground
 from swath.raster.heights import Heights
 from swath.raster.reader import Raster
 from swath.raster.tiled import PixelSet
+from swath.segment.error_matrix import ErrorMatrix
 from swath.segment.protocol import Backend, OpenVocabulary, Segmentation
 from swath.tools.clip import Clip
 from swath.tools.distances import Distances, distances_to
 from swath.tools.handles import Mask, Regions
 from swath.tools.kernels import pixel_ground
 
+SAMPLE = "reference sample"
+"""The doubt of an area that an error matrix corrects."""
 KEPT_DISTANCES = 4
 """Targets whose distances are kept at once: 4 bytes a pixel each; a program seldom measures to more than two."""
 
@@ -40,6 +43,7 @@ class Nudge:
         outline: -1 takes outlines as short, +1 as long as the true ones may be.
         threshold: -1 takes the strict, +1 the lax threshold of every segmenter that gives scores.
         height: -1 takes heights as low, +1 as high as they may be.
+        sample: -1 takes the lower, +1 the upper end of what an error matrix corrects.
     """
 
     boundary: int = 0
@@ -48,6 +52,7 @@ class Nudge:
     outline: int = 0
     threshold: int = 0
     height: int = 0
+    sample: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,10 +66,11 @@ class Site:
         nudge: the doubt under which this run measures.
         clip: the area of interest that `valid` was clipped to, None without one.
         heights: the rasters of heights that were given with the image, None without one.
+        errors: what reference samples say of the map; areas and shares of classes are corrected by it, None without.
         vocabulary: opens the source that finds free phrases, None where there is none; called when a phrase needs it.
         warnings: sentences that tools add for people, each once.
         doubts: names of the doubts that touched a measurement: "boundary", "proximity", "outline", "segmentation",
-            "vertical accuracy", "sampling".
+            "vertical accuracy", "sampling", "reference sample".
         measured_classes: the sets of classes whose outlines were measured.
         used_classes: names of the classes that were segmented for this question.
     """
@@ -75,6 +81,7 @@ class Site:
     nudge: Nudge = Nudge()
     clip: Clip | None = None
     heights: Heights | None = None
+    errors: ErrorMatrix | None = None
     vocabulary: Callable[[], OpenVocabulary | None] = nobody
     warnings: dict[str, None] = field(default_factory=dict)
     doubts: set[str] = field(default_factory=set)
@@ -123,7 +130,8 @@ class Site:
         found = self._segmentations[class_name]
         for sentence in found.warnings:
             self.warn(sentence)
-        if found.score is not None and found.thresholds is not None:
+        # Samples were held against the map as it is: they tell of its errors whatever the threshold could have been.
+        if found.score is not None and found.thresholds is not None and self.errors is None:
             self.doubts.add("segmentation")
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from swath.errors import InputError, Refused
 from swath.raster.reader import Raster
+from swath.segment.error_matrix import ErrorMatrix, matrix_of_card
 from swath.segment.networks.card import Card, read_card
 from swath.segment.networks.objects import onto, told_apart
 from swath.segment.networks.view import View, factors, is_rgb
@@ -81,6 +83,14 @@ class OnnxBackend:
         loud = tuple(self._strangeness)
         of_class = self.card.of_class.get(class_name)
         return (*loud, *self.card.sentences, *((of_class,) if of_class else ()))
+
+    def error_matrix(self) -> ErrorMatrix | None:
+        """What the model got wrong in its own test, where its card states it.
+
+        Raises:
+            InputError: what the card states is none.
+        """
+        return matrix_of_card(tomllib.loads(self.card.text), self.card.name)
 
     def describe(self) -> dict[str, Any]:
         """JSON-ready record: the model, its weights' hash, how the image was shown to it."""
