@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import rasterio
 from affine import Affine
+from PIL import Image
 
 COUNT = 'houses = components(segment("building"))\nreply(count(houses), kind="count", objects=houses)\n'
 
@@ -218,6 +220,21 @@ def test_demo_answers_its_six_questions(tmp_path: Path) -> None:
     done = swath("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("picture: runs/") == 6
+
+
+def test_a_demo_of_eyes_asks_pixels_alone_and_says_how_far(tmp_path: Path) -> None:
+    pixels = np.random.default_rng(0).normal((70, 110, 60), 12, (96, 128, 3)).clip(0, 255).astype(np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "field.png")
+    done = swath("demo", "--eyes", "field.png", "--gsd", "0.5", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("note: Classes come from pixels alone") == 4
+    assert "field.png: pixels alone" in done.stdout
+
+
+def test_a_ground_size_without_an_image_is_refused(tmp_path: Path) -> None:
+    done = swath("demo", "--gsd", "0.5", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--gsd is about the image of --eyes, which is not given. Next: add --eyes IMAGE." in done.stderr
 
 
 def test_every_command_has_help(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Six real questions about a real GeoTIFF that ships in the package."""
+"""Six real questions about a real GeoTIFF that ships in the package, and four about an image of one's own."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ QUESTIONS = (
     "How far is the largest vegetation patch from the nearest water, in metres?",
 )
 
+EYES_QUESTIONS = (
+    "What percentage of the image is vegetation?",
+    "What percentage of the image is building?",
+    "How many buildings are there?",
+    "Is there any water in the image?",
+)
+
 
 def demo_answers(out: Path) -> Iterator[Answer]:
     """Ask the demo's questions, one run folder each.
@@ -32,3 +39,15 @@ def demo_answers(out: Path) -> Iterator[Answer]:
     with as_file(files("swath") / "data" / SCENE) as image:
         for question in QUESTIONS:
             yield ask(image, question, bands=BANDS, out=out)
+
+
+def eyes_answers(image: Path, gsd_m: float | None, out: Path) -> Iterator[Answer]:
+    """Ask of a colour image what its pixels alone tell the embedded network, one run folder each.
+
+    Args:
+        image: red, green and blue; no labels.
+        gsd_m: ground size of a pixel, where the image does not tell it.
+        out: parent of the run folders.
+    """
+    for question in EYES_QUESTIONS:
+        yield ask(image, question, segmenter="landcover", gsd_m=gsd_m, out=out)

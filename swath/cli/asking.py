@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,15 +122,31 @@ def _export(answer: Answer, exports: Exports, *, quiet: bool) -> None:
 
 
 @click.command()
+@click.option("--eyes", type=FILE, metavar="IMAGE", help="A colour image of yours, asked about from its pixels alone.")
+@click.option("--gsd", "gsd_m", type=float, metavar="METRES", help="Ground size of a pixel of that image.")
 @click.option("--out", type=FILE, default=Path("runs"), show_default=True, help="Parent of the run folders.")
-def demo(out: Path) -> int:
-    """Ask six real questions about a real GeoTIFF that ships with swath."""
-    from swath.agent.demo import QUESTIONS, demo_answers
+def demo(eyes: Path | None, gsd_m: float | None, out: Path) -> int:
+    """Ask six real questions about a real GeoTIFF that ships with swath.
 
+    With --eyes, four questions about an image without labels: what the small embedded network makes of its pixels, and
+    how far that may be believed.
+    """
+    from swath.agent.demo import EYES_QUESTIONS, QUESTIONS, demo_answers, eyes_answers
+
+    if eyes is not None:
+        click.echo(harmless(f"{eyes.name}: pixels alone, seen by the embedded network.\n"))
+        return _asked(eyes_answers(eyes, gsd_m, out), len(EYES_QUESTIONS), out)
+    if gsd_m is not None:
+        raise InputError("--gsd is about the image of --eyes, which is not given. Next: add --eyes IMAGE.")
     click.echo("A Landsat 7 scene of Olinda, Brazil (USGS, public domain): 349 x 352 pixels of 28.5 m, six bands.\n")
+    return _asked(demo_answers(out), len(QUESTIONS), out)
+
+
+def _asked(answers: Iterable[Answer], total: int, out: Path) -> int:
+    """Print the answers of a demo; 1 where one of them is none."""
     failed = 0
-    for number, answer in enumerate(demo_answers(out), start=1):
-        click.echo(f"{number}/{len(QUESTIONS)} {answer.question}")
+    for number, answer in enumerate(answers, start=1):
+        click.echo(f"{number}/{total} {answer.question}")
         print_answer(answer)
         failed += answer.status != "answered"
         click.echo("")

@@ -9,13 +9,14 @@ import numpy as np
 import PIL.Image
 import pytest
 import rasterio
+import scipy.ndimage
 from affine import Affine
 from numpy.typing import NDArray
 
 from swath.errors import InputError, Refused, SwathError
 from swath.raster.reader import Raster, open_raster
 from swath.segment.networks.card import Roofs, read_card
-from swath.segment.networks.objects import number_of, onto, told_apart
+from swath.segment.networks.objects import number_of, onto, told_apart, without_middles
 from swath.segment.networks.view import View, factors
 from swath.segment.protocol import SegmentOptions
 from swath.segment.registry import open_backend
@@ -114,6 +115,45 @@ def test_a_patch_without_a_middle_is_one_object_and_specks_start_none() -> None:
     assert len(np.unique(ids[mask])) == 2
     assert len(np.unique(ids[10:18, 20:38])) == 1
     assert number_of(mask, centre, np.zeros_like(centre), Roofs("building", 0, 1, 0.5, 4)) == 2
+
+
+def scattered(side: int = 300) -> tuple[np.ndarray, ...]:
+    """Scores of a class, its rival, middles and borders: patches of many sizes, a third of them with a middle."""
+    random = np.random.default_rng(5)
+    own = np.zeros((side, side), np.uint8)
+    centre = np.zeros_like(own)
+    for top, left, size in zip(*random.integers(0, side - 16, (2, 150)), random.integers(1, 16, 150), strict=True):
+        own[top : top + size, left : left + size] = 200
+        if random.random() < 0.3:
+            centre[top : top + size, left : left + size] = 250
+    return own, np.full_like(own, 100), centre, np.zeros_like(own)
+
+
+def test_small_patches_without_a_middle_are_given_to_their_rival() -> None:
+    own, rival, centre, border = scattered()
+    rule = Roofs("building", 0, 1, 0.5, 4, smallest_alone_px=60)
+    found = without_middles(own, rival, centre, border, rule)
+    labels, count = scipy.ndimage.label(own >= rival, np.ones((3, 3)))
+    dropped = 0
+    for patch in range(1, count + 1):
+        mine = labels == patch
+        middles, most = scipy.ndimage.label(mine & (centre > 127), np.ones((3, 3)))
+        starts = any((middles == i).sum() >= 4 for i in range(1, most + 1))
+        expected = 99 if mine.sum() < 60 and not starts else 200
+        assert (found[mine] == expected).all()
+        dropped += expected == 99
+    assert 5 < dropped < count - 5
+    assert np.array_equal(found[own < rival], own[own < rival])
+    ids = told_apart(found >= rival, centre, border, rule)
+    assert number_of(own >= rival, centre, border, rule) == len(np.unique(ids[ids > 0]))
+
+
+@pytest.mark.parametrize("window", [37, 64, 299])
+def test_dropped_patches_do_not_depend_on_the_windows(monkeypatch: pytest.MonkeyPatch, window: int) -> None:
+    rule = Roofs("building", 0, 1, 0.5, 4, smallest_alone_px=60)
+    whole = without_middles(*scattered(), rule)
+    monkeypatch.setattr("swath.segment.networks.objects.WINDOW_PX", window)
+    assert np.array_equal(without_middles(*scattered(), rule), whole)
 
 
 def test_ids_on_a_finer_grid_reach_every_pixel_of_the_mask() -> None:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="the training code needs torch: pip install -e '.[train]'")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from training.landcover.augment import crop, targets  # noqa: E402
+from training.landcover.augment import crop, targets, warped  # noqa: E402
+from training.landcover.draw import Deck, Place  # noqa: E402
 from training.landcover.losses import classes_loss, roofs_loss  # noqa: E402
 from training.landcover.measure import class_ious, table  # noqa: E402
 from training.landcover.network import LandCover  # noqa: E402
 from training.landcover.sources import BIT, CLASSES, TEST, VALIDATION, Sample, load  # noqa: E402
-from training.landcover.train import Half  # noqa: E402
+from training.landcover.train import Half, rate  # noqa: E402
 from training.landcover.write import toml  # noqa: E402
 
 
@@ -69,10 +72,46 @@ def test_middles_and_borders_of_two_touching_roofs() -> None:
 def test_crops_carry_their_labels_along() -> None:
     random = np.random.default_rng(1)
     for _ in range(10):
-        found = crop(sample(), [sample()], 64, random)
+        found = crop(Place(sample()), [sample()], 64, random)
         assert found.image.shape == (64, 64, 3)
+        assert found.allowed.shape == found.centre.shape == (32, 32)
         assert set(np.unique(found.allowed)) <= {BIT["building"], BIT["land"]}
         assert not (found.centre[found.allowed == BIT["land"]] > 0).any()
+
+
+def test_the_part_that_is_warped_gives_what_the_whole_gives() -> None:
+    random = np.random.default_rng(2)
+    image = random.integers(0, 256, (300, 260, 3), dtype=np.uint8)
+    for angle, scale, x, y in ((0.3, 1.0, 100, 150), (2.0, 1.9, 60, 240), (4.0, 0.7, 10, 20), (1.0, 1.2, 255, 290)):
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) * scale
+        matrix = np.column_stack([turn, np.array([x, y]) - turn @ np.array([32, 32])])
+        inside = cv2.warpAffine(np.ones((300, 260), np.uint8), matrix, (64, 64), flags=cv2.WARP_INVERSE_MAP) > 0
+        for flags in (cv2.INTER_NEAREST, cv2.INTER_LINEAR):
+            blurred = cv2.GaussianBlur(image, (0, 0), scale * 0.4) if scale > 1.3 and flags else image
+            whole = cv2.warpAffine(blurred, matrix, (64, 64), flags=flags | cv2.WARP_INVERSE_MAP)
+            same = (warped(image, matrix, 64, flags) == whole)[cv2.erode(inside.astype(np.uint8), np.ones((5, 5))) > 0]
+            assert same.mean() > 0.99  # places are rounded to 1/32 of a pixel
+
+
+def test_half_of_the_places_are_put_on_a_class_drawn_first() -> None:
+    chip = sample()
+    allowed = chip.allowed.copy()
+    allowed[90:92, 90:92] = BIT["water"]
+    images = [replace(chip, source="dubai", allowed=allowed), replace(chip, source="dubai", group="2")]
+    random = np.random.default_rng(3)
+    drawn = [Deck(images).draw("dubai", random) for _ in range(300)]
+    assert 0.4 < np.mean([place.at_xy is None for place in drawn]) < 0.6
+    assert 0.4 < np.mean([place.sample.group == "1" for place in drawn]) < 0.6
+    bits = [place.sample.allowed[place.at_xy[::-1]] for place in drawn if place.at_xy and place.sample.group == "1"]
+    assert 0.2 < np.mean(np.array(bits) == BIT["water"]) < 0.5
+
+
+def test_the_rate_rises_then_falls() -> None:
+    rates = [rate(step, 400) for step in range(401)]
+    assert rates[0] < 0.05
+    assert max(rates) == pytest.approx(1, abs=0.05)
+    assert rates[399] < 0.02
+    assert rates[40:] == sorted(rates[40:], reverse=True)
 
 
 def test_the_same_seed_gives_the_same_gradients_and_the_first_layers_stay() -> None:

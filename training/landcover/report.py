@@ -69,6 +69,7 @@ def write(data: Path, weights: Path, without: list[Path], out: Path, page_file: 
             "border": roofs.border,
             "seed": roofs.seed,
             "smallest_px": roofs.smallest_px,
+            "smallest_alone_px": roofs.smallest_alone_px,
         },
         "domain": {"mean": mean.round(4).tolist(), "inverse": inverse.round(6).tolist(), "limit": round(limit, 3)},
     }

@@ -28,8 +28,13 @@ VALIDATION = {"dubai": ("group2",), "hot": ("386693",), "naip": ("eureka",), "ne
 LEFT_OUT = {"neon": ("SJER",)}  # its trees are incompletely annotated
 NATURAL_WATER = ("palm_springs_2020_97", "long_beach_2018_99")
 
-SCALES = {"dubai": (0.5, 2.0), "hot": (0.4, 1.4), "naip": (0.9, 2.0), "neon": (0.3, 1.3)}
-"""Output pixels per source pixel, by source: 0.13 m chips are shown at 0.09 to 0.33 m, 0.6 m ones at 0.3 to 0.67 m."""
+SCALES = {"dubai": (0.5, 2.0), "hot": (0.4, 1.4), "naip": (0.9, 2.0), "neon": (0.2, 1.3)}
+"""Output pixels per source pixel, by source: 0.13 m chips are shown at 0.09 to 0.33 m, 0.6 m ones at 0.3 to 0.67 m,
+0.1 m ones at 0.08 to 0.5 m; those of Dubai at half to twice the size that `Sample.scale` brings their group to."""
+DUBAI_GSD_M = {"group1": 0.81, "group3": 0.95, "group4": 0.47, "group5": 0.67, "group6": 0.96}
+"""Estimated by `training.landcover.ground_size` for the groups that are trained on."""
+SHOWN_GSD_M = 0.7
+"""Ground size about which all groups of Dubai are shown."""
 
 SOLID = 0.85
 """Least share of its convex hull that a component fills to be taken for one roof rather than several."""
@@ -52,6 +57,7 @@ class Sample:
         instances: (rows, columns) int32 building ids, 0 = no building, -1 = not known.
         path: of the image file.
         footprints: count of the buildings, None where they are not told apart.
+        scale: output pixels per pixel that bring its group's estimated ground size to `SHOWN_GSD_M`.
     """
 
     source: str
@@ -62,6 +68,7 @@ class Sample:
     instances: NDArray[np.int32]
     path: Path
     footprints: int | None = None
+    scale: float = 1.0
 
 
 def load(data: Path, split: str, sources: tuple[str, ...] = ("dubai", "hot", "naip", "neon")) -> list[Sample]:
@@ -94,10 +101,10 @@ def _dubai(data: Path, wanted: Wanted) -> list[Sample]:
         if not wanted(path.stem.split("_")[0]):
             continue
         mask = _gray(data / "landcover_dubai" / "masks" / f"{path.stem}.png")
-        allowed = DUBAI_BITS[mask]
-        samples.append(
-            Sample("dubai", path.stem, path.stem.split("_")[0], _rgb(path), allowed, _solid_roofs(mask == 1), path)
-        )
+        group, allowed = path.stem.split("_")[0], DUBAI_BITS[mask]
+        scale = DUBAI_GSD_M.get(group, SHOWN_GSD_M) / SHOWN_GSD_M
+        roofs = _solid_roofs(mask == 1)
+        samples.append(Sample("dubai", path.stem, group, _rgb(path), allowed, roofs, path, scale=scale))
     return samples
 
 

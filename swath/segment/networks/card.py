@@ -17,6 +17,7 @@ from swath.errors import InputError
 
 ACTIVATIONS = ("softmax", "sigmoid", "none")
 MOST_CLASSES = 256
+LARGEST_ALONE_PX = 1024
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Roofs:
         border: channel that is high between two objects.
         seed: least score of the centre, less that of the border, in what starts an object.
         smallest_px: pixels that a start has at least.
+        smallest_alone_px: pixels that a patch without any start has at least to be taken for the class.
     """
 
     class_name: str
@@ -36,6 +38,7 @@ class Roofs:
     border: int
     seed: float
     smallest_px: int
+    smallest_alone_px: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,12 +212,16 @@ def _range(values: Any) -> tuple[float, float] | None:
 def _roofs(table: dict[str, Any], classes: list[str]) -> Roofs:
     if table["class"] not in classes:
         raise ValueError(f'objects.class "{table["class"]}" is no class of the model')
+    alone = int(table.get("smallest_alone_px", 0))
+    if not 0 <= alone <= LARGEST_ALONE_PX:
+        raise ValueError(f"objects.smallest_alone_px is no number from 0 to {LARGEST_ALONE_PX}")
     return Roofs(
         str(table["class"]),
         int(table["centre"]),
         int(table["border"]),
         float(table["seed"]),
         int(table["smallest_px"]),
+        alone,
     )
 
 

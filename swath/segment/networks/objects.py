@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from swath.segment.protocol import BoolImage
 from swath.segment.tiling import SURE, ByteImage
 
 Ids = NDArray[np.int32]
+WINDOW_PX = 2048
 
 
 def told_apart(mask: BoolImage, centre: ByteImage, border: ByteImage, rule: Roofs) -> Ids:
@@ -49,10 +52,59 @@ def starts(mask: BoolImage, height: ByteImage, rule: Roofs) -> tuple[Ids, int]:
 
 
 def number_of(mask: BoolImage, centre: ByteImage, border: ByteImage, rule: Roofs) -> int:
-    """How many objects `told_apart` tells apart, without growing them."""
+    """How many objects there are once patches without a start are dropped, without growing them."""
     begun, count = starts(mask, np.asarray(cv2.subtract(centre, border), np.uint8), rule)
-    patches, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8, ltype=cv2.CV_32S)
-    return count + patches - 1 - len(np.unique(labels[begun > 0]))
+    _, small, started = _patches(mask, begun, rule)
+    return count + int((~small & ~started)[1:].sum())
+
+
+def without_middles(own: ByteImage, rival: ByteImage, centre: ByteImage, border: ByteImage, rule: Roofs) -> ByteImage:
+    """The scores of a class, lowered to just below its rival's on small patches in which no object starts.
+
+    Patches are found in windows that overlap by more than the largest of them, so the result does not depend on these.
+
+    Args:
+        own: (rows, columns) uint8 scores of the class, 255 = 1.
+        rival: the same of the strongest other class.
+        centre: the same of the middles of objects.
+        border: the same of the borders between them.
+        rule: seed, smallest start, smallest patch.
+    """
+    found, reach = own.copy(), rule.smallest_alone_px
+    if not reach:
+        return found
+    for core, whole in _windows((own.shape[0], own.shape[1]), reach):
+        mask = own[whole] >= rival[whole]
+        begun, _ = starts(mask, np.asarray(cv2.subtract(centre[whole], border[whole]), np.uint8), rule)
+        labels, small, started = _patches(mask, begun, rule)
+        dropped = (small & ~started)[labels]
+        inside = tuple(slice(a.start - b.start, a.stop - b.start) for a, b in zip(core, whole, strict=True))
+        lower = np.minimum(own[core], np.maximum(rival[core], 1) - 1)
+        found[core] = np.where(dropped[inside], lower, own[core])
+    return found
+
+
+def _patches(mask: BoolImage, begun: Ids, rule: Roofs) -> tuple[Ids, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Patches of a mask, and of each whether it is too small to stand alone and whether an object starts in it."""
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8, ltype=cv2.CV_32S)
+    small = stats[:, cv2.CC_STAT_AREA] < rule.smallest_alone_px
+    small[0] = False
+    started = np.zeros(count, bool)
+    started[np.unique(labels[begun > 0])] = True
+    return labels, small, started
+
+
+def _windows(shape: tuple[int, int], reach: int) -> Iterator[tuple[tuple[slice, slice], tuple[slice, slice]]]:
+    """Parts that make up an image, each with `reach` pixels around it."""
+    rows, cols = shape
+    for top in range(0, rows, WINDOW_PX):
+        for left in range(0, cols, WINDOW_PX):
+            core = slice(top, min(top + WINDOW_PX, rows)), slice(left, min(left + WINDOW_PX, cols))
+            whole = tuple(
+                slice(max(part.start - reach, 0), min(part.stop + reach, size))
+                for part, size in zip(core, shape, strict=True)
+            )
+            yield core, (whole[0], whole[1])
 
 
 def flooded(starts: Ids, height: ByteImage, mask: BoolImage) -> Ids:

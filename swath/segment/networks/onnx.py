@@ -16,7 +16,7 @@ from swath.errors import InputError, Refused
 from swath.raster.reader import Raster
 from swath.segment.error_matrix import ErrorMatrix, matrix_of_card
 from swath.segment.networks.card import Card, read_card
-from swath.segment.networks.objects import onto, told_apart
+from swath.segment.networks.objects import onto, told_apart, without_middles
 from swath.segment.networks.view import View, factors, is_rgb
 from swath.segment.protocol import BoolImage, Segmentation, SegmentOptions, unknown_class
 from swath.segment.tiling import SURE, Axis, ByteImage, Tiling, blended, interpolated, room, strips
@@ -109,7 +109,13 @@ class OnnxBackend:
     def channels(self) -> ByteImage:
         """(channels, rows, columns) of the view: everything that the network says, computed once."""
         tiling = Tiling(self.card.tile_px, multiple_px=self.card.multiple_px)
-        return blended(self._view.shape, self.card.channels, self._view.read, self._predict, tiling, self._progress)
+        found = blended(self._view.shape, self.card.channels, self._view.read, self._predict, tiling, self._progress)
+        rule = self.card.roofs
+        if rule is not None and rule.smallest_alone_px:
+            index, own = self.card.classes.index(rule.class_name), found[: len(self.card.classes)]
+            rival = np.delete(own, index, 0).max(0) if len(own) > 1 else SURE - own[index]
+            found[index] = without_middles(own[index], rival, found[rule.centre], found[rule.border], rule)
+        return found
 
     def _predict(self, image: ByteImage) -> FloatImage:
         values = (image - np.array(self.card.mean, np.float32)) / np.array(self.card.std, np.float32)
