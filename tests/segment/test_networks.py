@@ -18,7 +18,7 @@ from swath.raster.reader import Raster, open_raster
 from swath.segment.networks.card import Roofs, read_card
 from swath.segment.networks.objects import number_of, onto, told_apart, without_middles
 from swath.segment.networks.view import View, factors
-from swath.segment.protocol import SegmentOptions
+from swath.segment.protocol import BoolImage, SegmentOptions
 from swath.segment.registry import open_backend
 from swath.segment.tiling import Tiling
 from swath.testing.networks import colour_network
@@ -88,6 +88,26 @@ def test_mask_and_objects_do_not_depend_on_the_tiles(
     assert reference.instance_ids is not None
     assert np.array_equal(found.instance_ids, reference.instance_ids)
     assert reference.instance_ids.max() > 1
+
+
+def test_an_image_is_seen_once_and_anew_when_it_has_changed(
+    tmp_path: Path, write_image: Callable[..., Raster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pixels, which = painted()
+    card = colour_network(tmp_path, COLOURS)
+    tiles: list[int] = []
+
+    def open_anew(image: Raster) -> BoolImage:
+        options = SegmentOptions(card=card, progress=lambda done, total: tiles.append(done))
+        return open_backend("onnx", image, options).segment("building").mask
+
+    first = open_anew(write_image("blocks.tif", pixels))
+    seen = len(tiles)
+    assert np.array_equal(open_anew(open_raster(tmp_path / "blocks.tif")), first)
+    assert len(tiles) == seen > 0
+    changed = open_anew(write_image("blocks.tif", pixels[::-1]))
+    assert len(tiles) > seen
+    assert np.array_equal(changed, (which == 0)[::-1])
 
 
 def test_touching_objects_are_told_apart_by_middles_and_borders() -> None:

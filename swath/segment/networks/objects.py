@@ -86,7 +86,8 @@ def without_middles(own: ByteImage, rival: ByteImage, centre: ByteImage, border:
 
 def _patches(mask: BoolImage, begun: Ids, rule: Roofs) -> tuple[Ids, NDArray[np.bool_], NDArray[np.bool_]]:
     """Patches of a mask, and of each whether it is too small to stand alone and whether an object starts in it."""
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8, ltype=cv2.CV_32S)
+    count, found, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8, ltype=cv2.CV_32S)
+    labels = np.asarray(found, np.int32)
     small = stats[:, cv2.CC_STAT_AREA] < rule.smallest_alone_px
     small[0] = False
     started = np.zeros(count, bool)

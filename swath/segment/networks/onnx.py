@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,11 @@ from swath.segment.networks.card import Card, read_card
 from swath.segment.networks.objects import onto, told_apart, without_middles
 from swath.segment.networks.view import View, factors, is_rgb
 from swath.segment.protocol import BoolImage, Segmentation, SegmentOptions, unknown_class
-from swath.segment.tiling import SURE, Axis, ByteImage, Tiling, blended, interpolated, room, strips
+from swath.segment.tiling import IN_MEMORY_BYTES, SURE, Axis, ByteImage, Tiling, blended, interpolated, room, strips
 
 FloatImage = NDArray[np.float32]
 THREADS = 2
+_LAST: dict[tuple[Hashable, ...], ByteImage] = {}
 
 
 class OnnxBackend:
@@ -107,14 +108,30 @@ class OnnxBackend:
 
     @cached_property
     def channels(self) -> ByteImage:
-        """(channels, rows, columns) of the view: everything that the network says, computed once."""
+        """(channels, rows, columns) of the view: everything that the network says.
+
+        A process remembers them for the last image that it saw: many questions are asked of one image.
+        """
         tiling = Tiling(self.card.tile_px, multiple_px=self.card.multiple_px)
+        if self._raster.driver == "VRT":  # its file does not tell when the files that it names change
+            return self._computed(tiling)
+        key = (*_identity(self._raster), self._view.factors, self.card.sha256, self.card.roofs, tiling)
+        found = _LAST.get(key)
+        if found is None:
+            found = self._computed(tiling)
+            _LAST.clear()
+            if found.nbytes <= IN_MEMORY_BYTES:
+                _LAST[key] = found
+        return found
+
+    def _computed(self, tiling: Tiling) -> ByteImage:
         found = blended(self._view.shape, self.card.channels, self._view.read, self._predict, tiling, self._progress)
         rule = self.card.roofs
         if rule is not None and rule.smallest_alone_px:
             index, own = self.card.classes.index(rule.class_name), found[: len(self.card.classes)]
             rival = np.delete(own, index, 0).max(0) if len(own) > 1 else SURE - own[index]
             found[index] = without_middles(own[index], rival, found[rule.centre], found[rule.border], rule)
+        found.flags.writeable = False
         return found
 
     def _predict(self, image: ByteImage) -> FloatImage:
@@ -168,6 +185,13 @@ class OnnxBackend:
     @cached_property
     def _strangeness(self) -> list[str]:
         return [*_strange_size(self._raster, self.card), *_strange_look(self._view, self.card)]
+
+
+def _identity(raster: Raster) -> tuple[Hashable, ...]:
+    """What an image's pixels depend on; of the files beside it (masks, world files) the time is enough."""
+    beside = sorted(raster.path.parent.glob(f"{raster.path.name}.*"))
+    times = tuple(file.stat().st_mtime_ns for file in beside)
+    return raster.sha256, raster.name, raster.bands, times
 
 
 def _strange_size(raster: Raster, card: Card) -> Iterator[str]:
