@@ -27,7 +27,7 @@ SOURCES = ("dubai", "hot", "naip", "neon")
 HALVES = (
     ("dubai", "dubai", "hot", "naip", "neon"),
     ("dubai", "dubai", "dubai", "hot", "hot"),
-    ("dubai", "dubai", "dubai", "hot", "naip"),
+    ("dubai", "dubai", "hot", "naip", "neon"),
     ("dubai", "dubai", "hot", "hot", "neon"),
 )
 """Sources of the crops of odd and even batches, by half; each half is worked by one thread. A source that is left out
@@ -48,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--iterations", type=int, default=1500)
+    parser.add_argument("--iterations", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=6)
     parser.add_argument("--without", choices=SOURCES, help="a source to leave out")
     given = parser.parse_args()
@@ -106,10 +106,10 @@ def rate(step: int, steps: int) -> float:
 
 
 def validate(network: LandCover, samples: list[Sample]) -> dict[str, float]:
-    """How the validation groups are seen; `score` is the mean over their sources.
+    """How the validation groups are seen: mean IoU on the Dubai one, IoU of buildings on the Nepal one.
 
-    Mean IoU on the Dubai group, IoU of buildings on the Nepal one; elsewhere the share of pixels that are given a class
-    that they may be.
+    Elsewhere the share of pixels that are given a class that they may be. `score`, by which the kept weights are
+    chosen, is the mean of the first two: a fourth of the forest is one blue picture, by which training ended early.
     """
     found: dict[str, float] = {}
     sources = sorted({sample.source for sample in samples})
@@ -124,7 +124,7 @@ def validate(network: LandCover, samples: list[Sample]) -> dict[str, float]:
         names = CLASSES if source == "dubai" else ("building",)
         found |= {f"{source}_{name}": table[name, "both"] / max(table[name, "any"], 1) for name in names}
         found[source] = float(np.mean([found[f"{source}_{name}"] for name in names]))
-    found["score"] = float(np.mean([found[source] for source in sources]))
+    found["score"] = float(np.mean([found[source] for source in ("dubai", "hot") if source in found]))
     return found
 
 
