@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from swath.errors import InputError, Refused, SwathError
 from swath.raster.reader import Raster, open_raster
 from swath.segment.networks.card import Roofs, read_card
-from swath.segment.networks.objects import number_of, onto, told_apart, without_middles
+from swath.segment.networks.objects import give_away_specks, number_of, onto, told_apart
 from swath.segment.networks.view import View, factors
 from swath.segment.protocol import BoolImage, SegmentOptions
 from swath.segment.registry import open_backend
-from swath.segment.tiling import Tiling
+from swath.segment.tiling import ByteImage, Tiling
 from swath.testing.networks import colour_network
 from swath.testing.segment_contract import faults
 
@@ -137,8 +137,11 @@ def test_a_patch_without_a_middle_is_one_object_and_specks_start_none() -> None:
     assert number_of(mask, centre, np.zeros_like(centre), Roofs("building", 0, 1, 0.5, 4)) == 2
 
 
-def scattered(side: int = 300) -> tuple[np.ndarray, ...]:
-    """Scores of a class, its rival, middles and borders: patches of many sizes, a third of them with a middle."""
+SPECKS = Roofs("building", 3, 4, 0.5, 4, smallest_alone_px=60)
+
+
+def scattered(side: int = 300) -> ByteImage:
+    """Scores of a class, two rivals, middles, borders: patches of many sizes, a third of them with a middle."""
     random = np.random.default_rng(5)
     own = np.zeros((side, side), np.uint8)
     centre = np.zeros_like(own)
@@ -146,13 +149,15 @@ def scattered(side: int = 300) -> tuple[np.ndarray, ...]:
         own[top : top + size, left : left + size] = 200
         if random.random() < 0.3:
             centre[top : top + size, left : left + size] = 250
-    return own, np.full_like(own, 100), centre, np.zeros_like(own)
+    return np.stack([own, np.full_like(own, 100), np.full_like(own, 20), centre, np.zeros_like(own)])
 
 
 def test_small_patches_without_a_middle_are_given_to_their_rival() -> None:
-    own, rival, centre, border = scattered()
-    rule = Roofs("building", 0, 1, 0.5, 4, smallest_alone_px=60)
-    found = without_middles(own, rival, centre, border, rule)
+    before = scattered()
+    own, rival, _, centre, border = before
+    after = before.copy()
+    give_away_specks(after, 3, 0, SPECKS)
+    found = after[0]
     labels, count = scipy.ndimage.label(own >= rival, np.ones((3, 3)))
     dropped = 0
     for patch in range(1, count + 1):
@@ -164,16 +169,18 @@ def test_small_patches_without_a_middle_are_given_to_their_rival() -> None:
         dropped += expected == 99
     assert 5 < dropped < count - 5
     assert np.array_equal(found[own < rival], own[own < rival])
-    ids = told_apart(found >= rival, centre, border, rule)
-    assert number_of(own >= rival, centre, border, rule) == len(np.unique(ids[ids > 0]))
+    assert np.array_equal(after[1:], before[1:])
+    ids = told_apart(found >= rival, centre, border, SPECKS)
+    assert number_of(own >= rival, centre, border, SPECKS) == len(np.unique(ids[ids > 0]))
 
 
 @pytest.mark.parametrize("window", [37, 64, 299])
 def test_dropped_patches_do_not_depend_on_the_windows(monkeypatch: pytest.MonkeyPatch, window: int) -> None:
-    rule = Roofs("building", 0, 1, 0.5, 4, smallest_alone_px=60)
-    whole = without_middles(*scattered(), rule)
+    whole, cut = scattered(), scattered()
+    give_away_specks(whole, 3, 0, SPECKS)
     monkeypatch.setattr("swath.segment.networks.objects.WINDOW_PX", window)
-    assert np.array_equal(without_middles(*scattered(), rule), whole)
+    give_away_specks(cut, 3, 0, SPECKS)
+    assert np.array_equal(cut, whole)
 
 
 def test_ids_on_a_finer_grid_reach_every_pixel_of_the_mask() -> None:

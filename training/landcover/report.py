@@ -75,10 +75,14 @@ def write(data: Path, weights: Path, without: list[Path], out: Path, page_file: 
     }
     card.write_text(toml({**_head(card), **beside}), encoding="utf-8")
     LOG.info("chosen: %s", json.dumps({**beside["objects"], **beside["thresholds"]}))
+    validation |= validated(data, card)
+    LOG.info("validation: %s", json.dumps(validation))
     numbers = {"validation": validation, **measured(data, card), "elsewhere": left_out(data, without)}
     numbers["processor_seconds_per_512_px"] = speed(card)
     known = load(data, "train", ("dubai",)) + load(data, "validation", ("dubai",))
     record = {"made": date.today().isoformat(), "ground_size_m": estimates(known), "training": training}
+    if training:
+        record["training"]["kept_step"] = _kept_step(training["history"])
     card.write_text(toml({**_head(card, numbers), **beside, "numbers": numbers, "record": record}), encoding="utf-8")
     page_file.write_text(page(read_card(card), numbers, record), encoding="utf-8")
 
@@ -95,22 +99,23 @@ def exported(weights: Path, out: Path) -> Path:
 
 
 def chosen(data: Path, card: Path) -> tuple[Roofs, float, dict[str, Any]]:
-    """The rule of objects and the width of the thresholds, and what the validation groups say of both."""
+    """The rule of objects, the width of the thresholds, and what the validation groups say of both."""
     images = [seen(card, sample) for sample in load(data, "validation", ("dubai", "hot"))]
-    hot = [image for image in images if image.sample.source == "hot"]
-    rule, error = count_rule(hot)
+    rule, error = count_rule(image for image in images if image.sample.source == "hot")
     away, coverage = doubt(images)
-    pairs = [(image.sample, image.classes) for image in images]
-    return (
-        rule,
-        away,
-        {
-            "dubai_group2": class_ious(table(pair for pair in pairs if pair[0].source == "dubai")),
-            "nepal_386693": buildings(pair for pair in pairs if pair[0].source == "hot"),
-            "count_error": error,
-            "interval": coverage,
-        },
-    )
+    return rule, away, {"count_error": error, "interval": coverage}
+
+
+def validated(data: Path, card: Path) -> dict[str, Any]:
+    """Numbers on the validation groups, with the rule that was chosen on them."""
+    images = {
+        source: [seen(card, sample) for sample in load(data, "validation", (source,))] for source in ("dubai", "hot")
+    }
+    return {
+        "dubai_group2": class_ious(table((image.sample, image.classes) for image in images["dubai"])),
+        "nepal_386693": buildings((image.sample, image.classes) for image in images["hot"]),
+        "counts_nepal_386693": counts(images["hot"]),
+    }
 
 
 def measured(data: Path, card: Path) -> dict[str, Any]:
@@ -145,7 +150,8 @@ def left_out(data: Path, without: list[Path]) -> dict[str, Any]:
             card = exported(weights, Path(folder))
             for source in {"dubai", "hot"} - set(record["sources"]):
                 images = [seen(card, sample) for sample in load(data, "test", (source,))]
-                found[f"{source}_never_seen"] = buildings((image.sample, image.classes) for image in images)
+                said = buildings((image.sample, image.classes) for image in images)
+                found[f"{source}_never_seen"] = {**said, "steps": _kept_step(record["history"])}
     return found
 
 
@@ -163,6 +169,11 @@ def speed(card: Path) -> float:
         session.run(None, {"image": tile})
         seconds.append(time.process_time() - started)
     return round(float(np.median(seconds)), 3)
+
+
+def _kept_step(history: list[dict[str, float]]) -> int:
+    """The step whose weights were kept."""
+    return int(max(history, key=lambda entry: entry["score"])["step"])
 
 
 def _head(card: Path, numbers: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -58,30 +58,29 @@ def number_of(mask: BoolImage, centre: ByteImage, border: ByteImage, rule: Roofs
     return count + int((~small & ~started)[1:].sum())
 
 
-def without_middles(own: ByteImage, rival: ByteImage, centre: ByteImage, border: ByteImage, rule: Roofs) -> ByteImage:
-    """The scores of a class, lowered to just below its rival's on small patches in which no object starts.
+def give_away_specks(channels: ByteImage, classes: int, index: int, rule: Roofs) -> None:
+    """Lower a class's scores to just below its strongest rival's on small patches in which no object starts.
 
-    Patches are found in windows that overlap by more than the largest of them, so the result does not depend on these.
+    In windows that overlap by more than the largest of these patches. What one window leaves of a patch for the next is
+    as small and as empty, so the result does not depend on them.
 
     Args:
-        own: (rows, columns) uint8 scores of the class, 255 = 1.
-        rival: the same of the strongest other class.
-        centre: the same of the middles of objects.
-        border: the same of the borders between them.
+        channels: (channels, rows, columns) uint8, all that a network says, 255 = 1; changed in place.
+        classes: how many of the channels, from the first on, are classes.
+        index: of the class.
         rule: seed, smallest start, smallest patch.
     """
-    found, reach = own.copy(), rule.smallest_alone_px
-    if not reach:
-        return found
-    for core, whole in _windows((own.shape[0], own.shape[1]), reach):
-        mask = own[whole] >= rival[whole]
-        begun, _ = starts(mask, np.asarray(cv2.subtract(centre[whole], border[whole]), np.uint8), rule)
+    others = [i for i in range(classes) if i != index]
+    for core, whole in _windows((channels.shape[1], channels.shape[2]), rule.smallest_alone_px):
+        part = channels[:, *whole]
+        rival = part[others].max(0) if others else SURE - part[index]
+        mask = part[index] >= rival
+        begun, _ = starts(mask, np.asarray(cv2.subtract(part[rule.centre], part[rule.border]), np.uint8), rule)
         labels, small, started = _patches(mask, begun, rule)
         dropped = (small & ~started)[labels]
         inside = tuple(slice(a.start - b.start, a.stop - b.start) for a, b in zip(core, whole, strict=True))
-        lower = np.minimum(own[core], np.maximum(rival[core], 1) - 1)
-        found[core] = np.where(dropped[inside], lower, own[core])
-    return found
+        lower = np.minimum(part[index], np.maximum(rival, 1) - 1)[inside]
+        channels[index, *core] = np.where(dropped[inside], lower, part[index][inside])
 
 
 def _patches(mask: BoolImage, begun: Ids, rule: Roofs) -> tuple[Ids, NDArray[np.bool_], NDArray[np.bool_]]:

@@ -16,7 +16,7 @@ from swath.errors import InputError, Refused
 from swath.raster.reader import Raster
 from swath.segment.error_matrix import ErrorMatrix, matrix_of_card
 from swath.segment.networks.card import Card, read_card
-from swath.segment.networks.objects import onto, told_apart, without_middles
+from swath.segment.networks.objects import give_away_specks, onto, told_apart
 from swath.segment.networks.view import View, factors, is_rgb
 from swath.segment.protocol import BoolImage, Segmentation, SegmentOptions, unknown_class
 from swath.segment.tiling import IN_MEMORY_BYTES, SURE, Axis, ByteImage, Tiling, blended, interpolated, room, strips
@@ -128,9 +128,7 @@ class OnnxBackend:
         found = blended(self._view.shape, self.card.channels, self._view.read, self._predict, tiling, self._progress)
         rule = self.card.roofs
         if rule is not None and rule.smallest_alone_px:
-            index, own = self.card.classes.index(rule.class_name), found[: len(self.card.classes)]
-            rival = np.delete(own, index, 0).max(0) if len(own) > 1 else SURE - own[index]
-            found[index] = without_middles(own[index], rival, found[rule.centre], found[rule.border], rule)
+            give_away_specks(found, len(self.card.classes), self.card.classes.index(rule.class_name), rule)
         found.flags.writeable = False
         return found
 
