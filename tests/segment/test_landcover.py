@@ -58,6 +58,13 @@ def test_the_sentences_hold_the_measured_numbers(numbers: dict[str, Any]) -> Non
         assert f"{numbers['dubai_group7'][name]:.2f} in Dubai" in card.of_class[name]
 
 
+def test_what_was_never_seen_is_said(numbers: dict[str, Any]) -> None:
+    card = read_card(CARD)
+    unseen = numbers["elsewhere"]["hot_never_seen"]["iou"]
+    assert f"{unseen:.2f} there by a shorter training without that town" in card.of_class["building"]
+    assert f"{unseen:.3f}" in (ROOT / "docs" / "landcover.md").read_text(encoding="utf-8")
+
+
 def test_the_confusion_matrix_gives_the_stated_ious(numbers: dict[str, Any]) -> None:
     names = read_card(CARD).classes
     table = np.array([numbers["confusion_px"][name] for name in names])

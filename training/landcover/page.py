@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from swath.segment.networks.card import Card
-from training.landcover.sources import CLASSES
+from training.landcover.sources import CLASSES, SHOWN_GSD_M
 
 HEAD = """# The embedded network
 
@@ -47,10 +47,12 @@ WEAK = """
 
 - Labels of land, road and water come from one city in a desert. Roads and bare land elsewhere are guesses.
 - Dark roofs, shadows and turf can pass for water; the share of images on which they do is above.
-- Forest: roads and buildings are seen where there are none; NEON's plots of 0.1 m hold neither.
-- Roofs that touch: a count can be far off, and the interval of an answer does not cover it.
-- The ground sizes of the Dubai tiles are unknown; training showed them at half to twice their size. By how wide roads
-  (10 m) and houses (15 m) are, they lie about here: {sizes}.
+- Forest: buildings are seen where there are none; NEON's plots of 0.1 m hold none. The table above says how often.
+- Roofs that touch: a count can be far off, and the interval of an answer does not cover it. Patches of less than
+  {alone} px in which no roof begins are given to the next likely class.
+- A region whose buildings it never saw: the row "never seen" above.
+- The ground sizes of the Dubai tiles are unknown. By how wide roads (10 m) and houses (15 m) are, they lie about here:
+  {sizes}. Training showed every group at {shown:g} m by this estimate, halved to doubled.
 - Images of unknown ground size are shown to it as they are.
 """
 
@@ -64,7 +66,8 @@ def page(card: Card, numbers: Mapping[str, Any], record: Mapping[str, Any]) -> s
     size = card.network.stat().st_size / 1e6
     parts = [HEAD.format(low=low, high=high, size=size), *_tables(numbers), DATA]
     sizes = ", ".join(f"{group} {found['gsd_m']:.2g} m" for group, found in record["ground_size_m"].items())
-    parts.append(WEAK.format(sizes=sizes))
+    alone = card.roofs.smallest_alone_px if card.roofs else 0
+    parts.append(WEAK.format(sizes=sizes, alone=alone, shown=SHOWN_GSD_M))
     parts.append(_made(record))
     return "".join(parts)
 

@@ -193,6 +193,8 @@ def sentences(numbers: dict[str, Any]) -> dict[str, Any]:
     """What people are told with every answer."""
     ious, nepal, count = numbers["dubai_group7"], numbers["nepal_386694"], numbers["counts_nepal_386694"]
     false, wild = numbers["false_alarms"], numbers["false_alarms"]["neon"]
+    unseen = numbers.get("elsewhere", {}).get("hot_never_seen")
+    strange = f" ({unseen['iou']:.2f} there by a shorter training without that town)" if unseen else ""
     always = (
         "Classes come from pixels alone, by the small embedded network landcover: on a part of Dubai that it never saw "
         f"it reaches a mean IoU of {ious['mean']:.2f} over five classes; elsewhere most classes were never checked."
@@ -201,9 +203,9 @@ def sentences(numbers: dict[str, Any]) -> dict[str, Any]:
         "always": [always],
         "of_class": {
             "building": f"Buildings: IoU {ious['building']:.2f} in Dubai and {nepal['iou']:.2f} in an unseen part of a "
-            f"town in Nepal; on {count['within_range']:.0%} of {count['chips']} dense chips there the count was within "
-            f"the range in which people agree; false buildings on {wild['building']:.0%} of {wild['chips']} forest "
-            "plots.",
+            f"town in Nepal{strange}; on {count['within_range']:.0%} of {count['chips']} dense chips there the count "
+            "was within the range in which people agree; false buildings on "
+            f"{wild['building']:.0%} of {wild['chips']} forest plots.",
             "road": f"Roads: IoU {ious['road']:.2f} in Dubai; false roads on {wild['road']:.0%} of {wild['chips']} "
             "forest plots; never checked elsewhere.",
             "water": f"Water: IoU {ious['water']:.2f} in Dubai; false water covers over 1 % of "
