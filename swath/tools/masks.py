@@ -20,6 +20,7 @@ from swath.tools.site import Site
 Part = Literal[
     "north", "south", "east", "west", "north-east", "north-west", "south-east", "south-west",
     "top", "bottom", "left", "right", "top-left", "top-right", "bottom-left", "bottom-right",
+    "north-third", "south-third", "east-third", "west-third", "top-third", "bottom-third", "left-third", "right-third",
 ]  # fmt: skip
 _SIDES: dict[str, Direction] = {"top": "up", "bottom": "down", "left": "left", "right": "right"}
 
@@ -94,14 +95,14 @@ def whole_image(site: Site) -> Mask:
 
 @tool()
 def image_part(site: Site, *, part: Part) -> Mask:
-    """The valid pixels of a half or a quadrant of the image.
+    """The valid pixels of a half, a quadrant or an outer third of the image.
 
-    Rows above `rows // 2` are the top, columns left of `columns // 2` the left. Compass names take the image direction
-    nearest to true north as north.
+    Rows above `rows // 2` are the top, columns left of `columns // 2` the left; a third holds the pixels whose centre
+    lies in it. Compass names take the image direction nearest to true north as north.
 
     Args:
         site: the image.
-        part: which half or quadrant.
+        part: which half, quadrant or third.
     """
     grid = site.raster.grid
     if any(word in part for word in ("north", "south", "east", "west")) and grid.north != "up":
@@ -110,7 +111,9 @@ def image_part(site: Site, *, part: Part) -> Mask:
 
 
 def _part(site: Site, part: Part) -> Mask:
-    halves = [_half(site.raster.grid, side) for side in part.split("-")]
+    *sides, last = part.split("-")
+    grid = site.raster.grid
+    halves = [_third(grid, *sides)] if last == "third" else [_half(grid, side) for side in (*sides, last)]
     window = by_window(site.valid, lambda rows, cols: np.logical_and.reduce([half[rows, cols] for half in halves]))
     return Mask(window & site.valid, site.valid, site.raster.grid, f"the {part}", frame=window)
 
@@ -143,6 +146,20 @@ def _half(grid: Grid, side: str) -> np.ndarray[tuple[int, int], np.dtype[np.bool
         "right": cols >= grid.shape[1] // 2,
     }
     return np.broadcast_to(halves[direction], grid.shape)
+
+
+def _third(grid: Grid, side: str) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    direction = _SIDES.get(side) or compass(grid)[side]
+    rows, cols = np.indices(grid.shape, sparse=True)
+    down, across = (6 * at + 3 for at in (rows, cols))  # six times the place of a pixel's centre
+    height, width = grid.shape
+    thirds = {
+        "up": down < 2 * height,
+        "down": down >= 4 * height,
+        "left": across < 2 * width,
+        "right": across >= 4 * width,
+    }
+    return np.broadcast_to(thirds[direction], grid.shape)
 
 
 PARTS: tuple[str, ...] = get_args(Part)

@@ -170,6 +170,40 @@ def distance_statistic_m(site: Site, regions: Regions, target: Mask | Regions, *
 
 
 @tool(measures=True)
+def neighbour_distance_statistic_m(site: Site, regions: Regions, *, statistic: Statistic) -> float:
+    """Mean, median, smallest, largest ... of the regions' ground distances in metres to the nearest other of them.
+
+    Args:
+        site: the image.
+        regions: whose distances to one another.
+        statistic: which one; "min" is the shortest distance between any two.
+
+    Raises:
+        Refused: there are fewer than two regions.
+    """
+    if len(regions) < 2:
+        raise Refused(f"There are not two {regions.name} in the image, so that there is no distance between them.")
+    site.raster.grid.require_ground()
+    return statistic_of(_to_the_next(site, regions), statistic, regions.name)
+
+
+def _to_the_next(site: Site, regions: Regions) -> NDArray[np.float64]:
+    """(n,) ground distance of each region to the nearest other one.
+
+    Two different places in a list differ in at least one binary digit: the distances between those with and those
+    without a digit, digit by digit, hold that of each to every other.
+    """
+    places = np.arange(len(regions))
+    apart = np.full(len(regions), np.inf)
+    for digit in range((len(regions) - 1).bit_length()):
+        ones = (places >> digit) & 1 == 1
+        for own, others in ((ones, ~ones), (~ones, ones)):
+            few, target = (regions.take(side, regions.name) for side in (own, others))
+            apart[own] = np.minimum(apart[own], _distances(site, few, target))
+    return apart
+
+
+@tool(measures=True)
 def nearest(site: Site, regions: Regions, target: Mask | Regions, *, n: int = 1) -> Regions:
     """The n regions nearest to a target, nearest first; needs no ground size.
 

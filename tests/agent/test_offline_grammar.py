@@ -20,7 +20,7 @@ SAMPLES = {
     "PUNIT": ["kW"], "PXUNIT": ["pixels"], "QPOW": ["30 kW"], "QIRR": ["900 W/m2"], "TIMESNUM": ["twice", "3 times"],
     "COMMA": [","], "STOP": ["."],
 }  # fmt: skip
-INTERNAL = {"PLUSDE", "MOINSDE", "ZWHATIS", "NOISE", "BYAREA", "BYNUMBER", "ATSIGN", "ASIDE"}
+INTERNAL = {"PLUSDE", "MOINSDE", "ZWHATIS", "NOISE", "BYAREA", "BYNUMBER", "ATSIGN", "ASIDE", "THATSIZE", "THATFAR"}
 """Terminals of the lexicons that are turned into others, or taken off, before the parse."""
 
 

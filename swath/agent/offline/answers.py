@@ -51,8 +51,13 @@ class AnswerReader(ChangeReader):
         asked = next((child for child in children if isinstance(child, RankAsked)), None)
         if asked is not None:
             return asked
-        order = [child.type for child in children if has([child], "LARGEST", "SMALLEST")]
-        return RankAsked(most=order[:1] != ["SMALLEST"])
+        order = [child.type for child in children if has([child], "LARGEST", "SMALLEST", "MOST", "LEAST")]
+        upwards = order[:1] in (["SMALLEST"], ["LEAST"]) or values(children, "ORDER") == ["up"]
+        return RankAsked(most=not upwards)
+
+    def ranked_nth(self, children: list[Any]) -> RankAsked:
+        place = values(children, "NTH")[0]
+        return RankAsked(True, place - 1, place)
 
     def rank_pick(self, children: list[Any]) -> RankAsked:
         most, numbers, nth = has(children, "LARGEST", "DOMINANT"), values(children, "NUM"), values(children, "NTH")
@@ -106,6 +111,11 @@ class AnswerReader(ChangeReader):
         return m.Fragmentation(things(children)[0])
 
     def present_classes(self, children: list[Any]) -> m.PresentClasses:
+        return m.PresentClasses()
+
+    def all_classes(self, children: list[Any]) -> m.PresentClasses:
+        if not piece(children[0]).text.lower().startswith("all "):
+            raise Unsettled("It names classes, and does not say what of them is asked.")
         return m.PresentClasses()
 
     def several(self, children: list[Any]) -> m.Several:

@@ -38,24 +38,24 @@ class Asked:
 
 def asides_taken_off(pieces: Sequence[Piece], text: str) -> Asked:
     """Take a preamble, a stated ground pixel size and an asked unit off the pieces, and mend what is left."""
-    return _asked(*without_preamble(pieces, text))
+    return _asked(*without_preamble(pieces, text), text)
 
 
 def with_and_without_asides(pieces: Sequence[Piece], text: str) -> Iterator[Asked]:
     """The same with as little left out as possible, then with more: preambles, reasons, purposes."""
     for rest, told in with_and_without_preamble(pieces, text):
-        asked = _asked(rest, told)
+        asked = _asked(rest, told, text)
         yield asked
         without = without_asides(asked.pieces, text)
         if without is not None:
             yield replace(asked, pieces=tuple(without[0]), notes=(*asked.notes, *without[1]))
 
 
-def _asked(pieces: Sequence[Piece], told: tuple[str, ...]) -> Asked:
+def _asked(pieces: Sequence[Piece], told: tuple[str, ...], text: str) -> Asked:
     pieces = _first_sentence_closed(pieces)
     rest, by = _without_way_of_counting(_sides(pieces))
     rest, gsd_m, notes = without_gsd(rest)
-    rest = _whole_amounts(reworded(rest))
+    rest = _whole_amounts(reworded(rest, text))
     rest, unit = _without_unit(_pixels_named(rest))
     rest = _without_image(_listed(rest))
     return Asked(tuple(rest), gsd_m, unit, (*told, *notes), by)
@@ -87,9 +87,13 @@ def _without_way_of_counting(pieces: list[Piece]) -> tuple[list[Piece], str | No
 def _sides(pieces: Sequence[Piece]) -> list[Piece]:
     """In "which half", a half is a side of the image, not a number."""
     return [
-        renamed(piece, "SIDE") if piece.text in ("half", "quarter") and at and pieces[at - 1].kind == "WHICH" else piece
+        renamed(piece, "SIDE") if _said(piece) in ("half", "quarter") and at and pieces[at - 1].kind == "WHICH" else piece
         for at, piece in enumerate(pieces)
     ]
+
+
+def _said(piece: Piece) -> str:
+    return str(piece.value.said) if piece.kind == "QPCT" else piece.text
 
 
 def _whole_amounts(pieces: list[Piece]) -> list[Piece]:
@@ -108,7 +112,15 @@ def _whole_amounts(pieces: list[Piece]) -> list[Piece]:
             ranged = at > 0 and found[at - 1].kind in ("BETWEEN", "FROM", "SIZED")
             if high.value.key and (link.kind == "TO" or ranged):
                 found[at] = replace(low, kind=high.kind, value=_in_unit_of(low.value, high.value))
+    for at in range(1, len(found) - 3):
+        sign, low, link, other, high = found[at - 1 : at + 4]
+        limits = sign.kind in _SIGNS and other.kind in _SIGNS and low.kind == "NUM" and high.kind in AMOUNTS
+        if limits and link.kind == "AND" and high.value.key:  # "more than 100 but less than 500 m2"
+            found[at] = replace(low, kind=high.kind, value=_in_unit_of(low.value, high.value))
     return _irradiances(found)
+
+
+_SIGNS = ("OVER", "UNDER", "ATLEAST", "ATMOST")
 
 
 def _in_unit_of(number: Amount, other: Amount) -> Amount:
@@ -195,7 +207,8 @@ def _listed(pieces: list[Piece]) -> list[Piece]:
     found: list[Piece] = []
     for at, piece in enumerate(pieces):
         previous = found[-1].kind if found else ""
-        lists = previous in ("CLASS", "REGION") and piece.kind in ("CLASS", "PART")
+        lists = previous in ("CLASS", "REGION", "PART") and piece.kind in ("CLASS", "PART")
+        lists = lists and not (previous == "PART" and piece.kind == "CLASS")
         if "," in piece.mark and (lists or (previous in ("CLASS", "SHORE") and _is_size(pieces[at : at + 3]))):
             found.append(Piece("COMMA", None, ",", piece.start, piece.start))
         found.append(piece)

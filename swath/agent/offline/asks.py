@@ -26,11 +26,13 @@ class ShareAsked:
         part: what it is the share of, with all its steps.
         of_image: whether the image is the whole.
         implied: whether that is only because nothing else was named in the same sentence.
+        rest: whether it is of what remains without something named before.
     """
 
     part: m.Thing
     of_image: bool
     implied: bool = False
+    rest: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,19 @@ EVERYWHERE = m.Thing(everything=True)
 
 @dataclass(frozen=True)
 class Dominant:
-    """The class that covers most, or least; `within` is where."""
+    """The class that covers most, or least; `within` is where, `without` the classes that are left out."""
 
     most: bool
     within: m.Thing = EVERYWHERE
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DominantAsked:
+    """Whether one class covers more, or less, than any other."""
+
+    thing: m.Thing
+    most: bool
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,7 @@ class RankAsked:
     first: int = 0
     last: int | None = None
     within: m.Thing = EVERYWHERE
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

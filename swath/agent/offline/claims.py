@@ -11,8 +11,10 @@ from typing import Any
 from lark import Token
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline.asks import Between, ComparedAsked, ShareAsked, WhereAsked
-from swath.agent.offline.measures import NumberReader, here_and_there, operands_in
+from swath.agent.offline.asks import Between, ComparedAsked, DominantAsked, ShareAsked, WhereAsked
+from swath.agent.offline.parts import QUADRANTS
+from swath.agent.offline.measures import NumberReader, here_and_there, operands_in, share_from
+from swath.agent.offline.steps import has_operator
 from swath.agent.offline.things import THEY, has, operator, piece, steps, things, values
 from swath.agent.offline.trees import placed, rebuilt
 from swath.agent.offline.unsettled import Unsettled
@@ -30,6 +32,30 @@ class ClaimReader(NumberReader):
 
     def exists_where(self, children: list[Any]) -> WhereAsked:
         return WhereAsked(things(children)[0], steps(children))
+
+    def nearest_claim(self, children: list[Any]) -> m.Compared:
+        """How far the nearest of a class is; further than a limit means that none is nearer."""
+        near = next((child for child in children if isinstance(child, m.Near)), None)
+        if near is None or (near.low is None) == (near.high is None):
+            raise Unsettled("It is not clear from what the nearest one is measured.")
+        bound = near.low or near.high
+        assert bound is not None  # one of the two is
+        sign: m.Operator = (">=" if bound.inclusive else ">") if near.low else ("<=" if bound.inclusive else "<")
+        return m.Compared(m.Distance(things(children)[0], near.target), sign, bound.limit)
+
+    def nearest_to_claim(self, children: list[Any]) -> m.Compared:
+        thing, target = things(children)
+        sign: m.Operator = "<=" if has(children, "WITHIN") else "<" if has(children, "CLOSER") else ">"
+        limit = values(children, "QLEN")[0]
+        return m.Compared(m.Distance(thing, target), operator(children) if has_operator(children) else sign, limit)
+
+    def exists_everywhere(self, children: list[Any]) -> m.AllOf:
+        """In every quadrant; which halves "both halves" are is not said."""
+        word = next(piece(child).text.lower() for child in children if has([child], "SIDE"))
+        if not word.split()[-1].startswith(("quadrant", "quarter", "corner")):
+            raise Unsettled("It does not say which parts of the image: ask for one half after the other.")
+        thing = things(children)[0].having(*steps(children))
+        return m.AllOf(tuple(m.Exists(thing.having(m.InPart(part))) for part in QUADRANTS))
 
     def exists_they(self, children: list[Any]) -> m.Exists:
         return m.Exists(THEY.having(*steps(children)))
@@ -191,6 +217,21 @@ class ClaimReader(NumberReader):
 
     def share_of_at_least(self, children: list[Any]) -> m.Compared:
         return m.Compared(self.share_of(children), ">=", values(children, "QPCT")[0])
+
+    def share_from_claim(self, children: list[Any]) -> m.Compared | ComparedAsked:
+        part, whole = things(children)
+        sign, limit = operator(children), values(children, "QPCT")[0]
+        share = share_from(part, whole)
+        return ComparedAsked((share,), sign, limit) if isinstance(share, ShareAsked) else m.Compared(share, sign, limit)
+
+    def dominates(self, children: list[Any]) -> DominantAsked:
+        return DominantAsked(things(children)[0], most=True)
+
+    def scarcest(self, children: list[Any]) -> DominantAsked:
+        return DominantAsked(things(children)[0], most=False)
+
+    def pieces_claim(self, children: list[Any]) -> m.Compared:
+        return self._counted(children, operator(children), values(children, "NUM")[0])
 
     def mostly(self, children: list[Any]) -> ComparedAsked:
         share = ShareAsked(things(children)[0], of_image=True)

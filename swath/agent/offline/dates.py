@@ -21,7 +21,7 @@ from swath.segment.dates import DATES
 _BEFORE, _AFTER = DATES
 _OTHER = {_BEFORE: _AFTER, _AFTER: _BEFORE}
 _DATE_OF = {"lost": _BEFORE, "kept": _BEFORE, "gained": _AFTER}
-_OF_OBJECTS = (m.Count, m.AreaStatistic, m.Density)
+_OF_OBJECTS = (m.Count, m.AreaStatistic, m.Density, m.Spacing)
 _UNTIL = ("IN", "AT", "DO", "WITHIN")
 
 

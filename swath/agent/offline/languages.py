@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from swath.agent.offline.words import Word
@@ -45,23 +45,31 @@ _MORE_THAN = (("plus", "d"), ("plus", "de"), ("moins", "d"), ("mas", "de"), ("me
 """After these, "un" is the number one, not an article."""
 _HAN_DIGITS = {char: i for i, char in enumerate("零一二三四五六七八九")} | {"两": 2}
 _HAN_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
-_NOT_ONE = ("一共", "一下", "一些", "一起", "一个", "一般")
+_NOT_ONE = ("一共", "一下", "一些", "一起", "一个", "一般", "一类", "一种")
 _DOTTED_THOUSANDS = re.compile(r"[1-9]\d{0,2}(\.\d{3})+")
 
 
-def language_of(words: Sequence[Word], english: Collection[str]) -> str:
+def language_of(
+    words: Sequence[Word], english: Collection[str], known: Callable[[str], Collection[str]] | None = None
+) -> str:
     """The language of a question: "zh" where it holds Chinese characters, else the one whose small words it uses.
 
     Args:
         words: of the question.
         english: every word that is understood in English; a question of such words alone is English.
+        known: gives every word that is understood in a language; of two languages with as many small words it is the
+            one of which more words are known.
     """
     if all(word.text in english or word.number for word in words):
         return "en"
     if any("\u3400" <= word.text[0] <= "\u9fff" for word in words):
         return "zh"
     hits = {language: sum(word.text in known for word in words) for language, known in _WORDS_OF.items()}
-    return max(hits, key=lambda language: (hits[language], language == "en"))
+    most = max(hits.values())
+    likely = [language for language in hits if hits[language] == most]
+    if len(likely) == 1 or "en" in likely or known is None:
+        return "en" if "en" in likely else likely[0]
+    return max(likely, key=lambda language: sum(word.text in known(language) for word in words))
 
 
 def with_english_numbers(words: Sequence[Word], language: str) -> tuple[list[Word], list[str]]:

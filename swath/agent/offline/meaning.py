@@ -281,6 +281,14 @@ class Distance:
 
 
 @dataclass(frozen=True)
+class Spacing:
+    """A statistic of the ground distances from each region to the nearest other one."""
+
+    thing: Thing
+    statistic: Statistic
+
+
+@dataclass(frozen=True)
 class Density:
     """Regions per square kilometre of the image or of another thing."""
 
@@ -339,7 +347,7 @@ class Times:
 
 
 Measure: TypeAlias = (
-    "Count | Area | Share | AreaStatistic | Perimeter | Distance | Density | Power | ImageFact | Ratio | "
+    "Count | Area | Share | AreaStatistic | Perimeter | Distance | Spacing | Density | Power | ImageFact | Ratio | "
     "Difference | Growth | Times | SeenMeasure"
 )
 
@@ -408,6 +416,7 @@ class Choice:
         most: whether the largest is asked.
         some: whether none of them is the answer where no measure is above 0.
         said: what is asked, where the measures would take long to say.
+        without: classes that are left out.
     """
 
     names: tuple[str, ...]
@@ -415,6 +424,7 @@ class Choice:
     most: bool = True
     some: bool = False
     said: str = ""
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -426,6 +436,7 @@ class Ranking:
     most: bool = True
     first: int = 0
     last: int | None = None
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,9 @@ class NumberReader(StepReader):
     def count_they(self, children: list[Any]) -> m.Count:
         return m.Count((THEY if has(children, "THEY") else ELIDED).having(*steps(children)))
 
+    def count_pieces(self, children: list[Any]) -> m.Count:
+        return m.Count(things(children)[0])
+
     def area(self, children: list[Any]) -> m.Area | AreaOrNumber:
         thing = things(children)[0].having(*steps(children))
         whole_words = has(children, "HOWMUCH", "TOTAL") and not has(children, "AREA", "AUNIT", "COVER", "HOWBIG")
@@ -91,6 +94,24 @@ class NumberReader(StepReader):
             return m.Share(place, whole, by_count=whole.countable)
         return m.Share(whole.having(m.Inside(place)), whole)
 
+    def share_same(self, children: list[Any]) -> m.Share:
+        """What the largest patch holds of all patches."""
+        whole = things(children)[1] if things(children)[0].pronoun else things(children)[0]
+        picked = next(thing for thing in things(children) if thing.pronoun)
+        return m.Share(replace(whole, regions=True, areal=False).having(*picked.steps), whole)
+
+    def share_from(self, children: list[Any]) -> m.Share | ShareAsked:
+        part, whole = things(children)
+        return share_from(part, whole)
+
+    def share_largest(self, children: list[Any]) -> ShareAsked:
+        """The share of the image that the largest patch has, which landscape ecology calls its index."""
+        largest = replace(things(children)[0], regions=True, areal=False).having(m.Pick("largest"))
+        return ShareAsked(largest, of_image=True)
+
+    def share_rest(self, children: list[Any]) -> ShareAsked:
+        return ShareAsked(things(children)[0], of_image=True, rest=True)
+
     def share_context(self, children: list[Any]) -> ShareAsked:
         return ShareAsked(THEY, of_image=True)
 
@@ -99,6 +120,12 @@ class NumberReader(StepReader):
 
     def stat(self, children: list[Any]) -> m.AreaStatistic:
         return m.AreaStatistic(things(children)[0], _statistic(children))
+
+    def stat_max(self, children: list[Any]) -> m.AreaStatistic:
+        return m.AreaStatistic(things(children)[0], "max")
+
+    def stat_min(self, children: list[Any]) -> m.AreaStatistic:
+        return m.AreaStatistic(things(children)[0], "min")
 
     def stat_they(self, children: list[Any]) -> m.AreaStatistic:
         return m.AreaStatistic(SAME, _statistic(children))
@@ -135,12 +162,16 @@ class NumberReader(StepReader):
         what = "width" if has(children, "WIDTH") else "length"
         raise Unsettled(f"No {what} of what it names is measured; its area and the length of its outline are.")
 
-    def spacing(self, children: list[Any]) -> m.Measure:
-        """Refused: no tool measures how far the objects of one kind are from one another."""
-        raise Unsettled(
-            "Distances among things of one kind are not measured; those to another class are, and that between the two "
-            "largest."
-        )
+    def spacing(self, children: list[Any]) -> m.Spacing:
+        """How far the objects of one kind are from one another: each to the nearest other one."""
+        first, *others = things(children)
+        if any(_class_names(other) != _class_names(first) or other.steps for other in others):
+            raise Unsettled("It is not clear between which things the distance is asked.")
+        if has(children, "SMALLEST", "NEAREST") and not has(children, "STATISTIC", "TYPICAL"):
+            return m.Spacing(first, "min")
+        if not has(children, "STATISTIC", "TYPICAL"):
+            raise Unsettled("Of many distances one has to be named: the average, the median or the smallest.")
+        return m.Spacing(first, _statistic(children))
 
     def place_thing(self, children: list[Any]) -> m.Thing:
         return things(children)[0]
@@ -161,6 +192,9 @@ class NumberReader(StepReader):
 
     def power(self, children: list[Any]) -> m.Power:
         return m.Power(things(children)[0])
+
+    def power_share(self, children: list[Any]) -> m.Times:
+        return m.Times(values(children, "QPCT")[0].value / 100, self.power(children))
 
     def power_plain(self, children: list[Any]) -> m.Power:
         return m.Power(THEY)
@@ -255,6 +289,10 @@ class Others:
     listed: frozenset[str] = frozenset()
 
 
+def _class_names(thing: m.Thing) -> list[tuple[str, ...]]:
+    return [word.names for word in thing.classes]
+
+
 def _statistic(children: Sequence[Any]) -> m.Statistic:
     """The statistic named; "typical" alone is the mean."""
     statistic: m.Statistic = next(iter(values(children, "STATISTIC")), "mean")
@@ -270,7 +308,7 @@ def _per(children: Sequence[Any]) -> str | None:
 
 
 MEASURES = (
-    m.Count, m.Area, m.Share, m.AreaStatistic, m.Perimeter, m.Distance, m.Density, m.Power, m.ImageFact, m.Ratio,
+    m.Count, m.Area, m.Share, m.AreaStatistic, m.Perimeter, m.Distance, m.Spacing, m.Density, m.Power, m.ImageFact, m.Ratio,
     m.Difference, m.Growth, m.Times, GrewAsked, ShareAsked, RatioAsked, DensityAsked, AreaOrNumber,
 )  # fmt: skip
 
@@ -284,6 +322,16 @@ def operands_in(children: Sequence[Any]) -> tuple[Any, ...]:
         elif isinstance(child, Others):
             found += child.operands
     return tuple(found)
+
+
+def share_from(part: m.Thing, whole: m.Thing) -> m.Share | ShareAsked:
+    """The share that one thing has of another: by number where both are of the same objects."""
+    if whole.everything and not whole.steps:
+        return ShareAsked(part, of_image=True)
+    same = [word.names for word in part.classes] == [word.names for word in whole.classes]
+    if same and part.countable and whole.countable and not (part.picked or part.areal or whole.areal):
+        return m.Share(part, whole, by_count=True)
+    return m.Share(part if same else whole.having(m.Inside(part)), whole)
 
 
 def here_and_there(children: Sequence[Any]) -> tuple[m.Thing, m.Thing]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 from swath.agent.offline import asks as a
@@ -21,6 +22,7 @@ from swath.agent.offline.things import (
     Span,
     Vague,
     Where,
+    Without,
 )
 from swath.agent.offline.trees import OF_DATES, STEPS, all_things_in, before_pick, parts_in, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
@@ -62,8 +64,9 @@ class Namer:
         for node in around:
             if isinstance(node, Hazard):
                 parsed = replace(parsed, core=self._at_hazard(parsed.core, node.near))
-        if any(isinstance(node, Panelled) for node in around):
-            parsed = replace(parsed, core=rebuilt(parsed.core, self._on_panelled))
+        panelled = next((node for node in around if isinstance(node, Panelled)), None)
+        if panelled is not None:
+            parsed = replace(parsed, core=rebuilt(parsed.core, lambda part: self._on_panelled(part, panelled.share)))
         self._first = _settled_subject(next((thing for thing in things_in(parsed.core) if thing.classes), None))
         if HeadedRisk() in around and not any(isinstance(part, m.Near) for part in parts_in(parsed.core)):
             raise Unsettled('A risk needs a distance, such as "within 100 m of water".')
@@ -76,7 +79,7 @@ class Namer:
     def _check(self, core: Any) -> None:
         """Refuse what has no meaning: things without a name or a limit, shores without water."""
         for part in parts_in(core):
-            if isinstance(part, m.Count | m.AreaStatistic | m.Density) and _uncountable(part.thing):
+            if isinstance(part, m.Count | m.AreaStatistic | m.Density | m.Spacing) and _uncountable(part.thing):
                 raise Unsettled("It does not say what is to be counted.")
             if isinstance(part, m.Perimeter) and part.shore:
                 self._check_shore(part.thing)
@@ -100,13 +103,14 @@ class Namer:
             raise Unsettled("It says what is at risk, but asks for something else.")
         return rebuilt(core, lambda part: near if isinstance(part, Vague) and part.risk else None)
 
-    def _on_panelled(self, part: Any) -> Any:
-        """The panels of "if all roofs were covered with solar panels" are those roofs."""
+    def _on_panelled(self, part: Any, share: Decimal) -> Any:
+        """The panels of "if half of all roofs were covered with solar panels" are half of those roofs."""
         if not isinstance(part, m.Power):
             return None
         panels = set(vocabulary.matches("solar", self.classes))
         if part.thing.pronoun or (not part.thing.steps and _names(part.thing.classes) <= panels):
-            return replace(part, thing=THEY)
+            power = replace(part, thing=THEY)
+            return power if share == 1 else m.Times(share, power)
         raise Unsettled("It is not clear what is to be covered with solar panels.")
 
     # ------------------------------------------------------------------ who is meant
@@ -180,6 +184,8 @@ class Namer:
             return self._at_date(core, named)
         if isinstance(named, Span):
             _check_span(core, named)
+        if isinstance(named, Without):
+            return self._without(core, named)
         if isinstance(named, Where):
             return self._applied(core, lambda thing: before_pick(thing, *named.steps), None, targets=False)
         if isinstance(named, m.InPart):
@@ -223,6 +229,23 @@ class Namer:
             raise Unsettled("It limits the size of something that it does not measure.")
         return result
 
+    def _without(self, core: Any, left_out: Without) -> Any:
+        """A share of the image less some classes; a class among the others."""
+        if isinstance(core, a.ComparedAsked) and len(core.operands) == 1:
+            return replace(core, operands=(self._without(core.operands[0], left_out),))
+        if isinstance(core, a.Dominant | a.RankAsked):
+            return replace(core, without=tuple(sorted(_names(left_out.words))))
+        share = core if isinstance(core, a.ShareAsked) else None
+        place = core.whole if isinstance(core, m.Share) and isinstance(core.whole, m.InPart) else None
+        if share is None and place is None:
+            raise Unsettled("It leaves a class out of what is no share of the image.")
+        part = share.part if share else core.part
+        if _names(part.classes) & _names(left_out.words) or part.inverted:
+            raise Unsettled("It asks for the share of a class that it leaves out.")
+        self.notes.append("The percentage is of what remains without what is left out.")
+        whole = m.Thing(left_out.words, (place,) if place else (), inverted=True)
+        return m.Share(whole.having(m.Inside(part)), whole)
+
     def _placed(self, core: Any, place: m.InPart) -> Any:
         def changed(part: Any) -> Any:
             if isinstance(part, a.ShareAsked):
@@ -247,6 +270,8 @@ class Namer:
                 )
             return None
 
+        if isinstance(core, a.Bare) and self.unit in ("W", "kW", "MW", "GW"):
+            core = m.Power(core.thing)
         if not any(isinstance(part, m.Power) for part in parts_in(core)):
             raise Unsettled("It gives constants of solar power, but asks for something else.")
         return rebuilt(core, changed)

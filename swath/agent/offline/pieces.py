@@ -188,6 +188,8 @@ def _phrase(words: Sequence[Word], at: int, lexicon: Lexicon) -> tuple[str, Any,
     if found is None:
         return None
     entry, length = found
+    if entry.kind in ("ORMORE", "ORLESS") and words[at].text == "or" and part_at(words, at + 1, lexicon.language):
+        return "OR", None, 1  # "the upper or lower half"
     return entry.kind, Decimal(entry.value or 0) if entry.kind == "TIMESNUM" else entry.value, length
 
 

@@ -32,6 +32,7 @@ from swath.agent.offline import words as words_of
 from swath.agent.offline.frames import FrameReader
 from swath.agent.offline.lost import first_lost
 from swath.agent.offline.meaning import Question
+from swath.agent.offline.scenery import pointed_back
 from swath.agent.offline.seen import planner as seen
 from swath.agent.offline.unsettled import Unsettled
 from swath.agent.planner import Feedback, PlannerOptions, Program, Scene
@@ -146,13 +147,14 @@ def _pieces(text: str, known_dates: dates.Dates) -> tuple[list[words_of.Word], l
     """The words of a normalised question, its pieces, and notes on what was mended."""
     classes, two_dates = known_dates.plain, bool(known_dates.dated)
     words = words_of.words_of(text)
-    language = languages.language_of(words, _known_words("en", classes, two_dates))
-    words = [word for word in words if word.text != "the"]
+    english = _known_words("en", classes, two_dates)
+    language = languages.language_of(words, english, lambda one: _known_words(one, classes, two_dates))
+    words = words_of.without(words, "the")
     words = wrappers.without_wrappers(words) if language == "en" else words
     words, numbered = languages.with_english_numbers(words, language)
     known = _known_words(language, classes, two_dates)
     words, mended = typos.mended(words, known, _targets(language, classes, two_dates))
-    found = pieces.pieces_of(words, text, lexicon.lexicon(language, two_dates=two_dates), classes)
+    found = pointed_back(pieces.pieces_of(words, text, lexicon.lexicon(language, two_dates=two_dates), classes))
     return words, found, (*mended, *numbered)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece
 from swath.agent.offline.refusals import triggers
+from swath.agent.offline.scenery import sets_the_scene
 from swath.agent.offline.words import without_accents
 
 _TASK_WORDS = (
@@ -78,11 +79,19 @@ def with_and_without_preamble(pieces: Sequence[Piece], text: str) -> Iterator[tu
     """The pieces whole, then without each preamble that may be left out, the shortest first; with notes."""
     yield _alone(pieces), ()
     for at in sorted(_boundaries(pieces)):
-        said = text[: pieces[at].start].strip(" ,.;:-")
+        said = _ended(text[: pieces[at].start]).strip(" ,.;:-")
         if _is_heading(pieces[:at], _plain(said), pieces[at].mark):
             yield _alone(pieces[at:]), (f'The heading "{said}" is not read.',)
-        elif _is_preamble(pieces[:at], text[: pieces[at - 1].end], {piece.kind for piece in pieces[at:]}):
+        elif _is_preamble(pieces[:at], text[: pieces[at - 1].end], {piece.kind for piece in pieces[at:]}) or (
+            sets_the_scene(pieces[:at], without_accents(said), pieces[at].mark, pieces[at:])
+        ):
             yield _alone(pieces[at:]), (f'Not read: "{said}".',)
+
+
+def _ended(said: str) -> str:
+    """What was typed up to the last mark, without words of the question that say nothing ("what is the")."""
+    end = max((said.rfind(mark) for mark in ".;:!?"), default=-1)
+    return said[:end] if end > 0 else said
 
 
 def without_asides(pieces: Sequence[Piece], text: str) -> tuple[list[Piece], tuple[str, ...]] | None:
@@ -98,14 +107,28 @@ def without_asides(pieces: Sequence[Piece], text: str) -> tuple[list[Piece], tup
         while end < len(pieces) and not _MARKS & set(pieces[end].mark) and pieces[end].kind != "ASIDE":
             end += 1
         end += end < len(pieces) and pieces[end].kind == "ASIDE"
-        others = {piece.kind for piece in (*pieces[:start], *pieces[end:])}
-        if others and _is_aside(pieces[start:end], _plain(_span(pieces, start, end, text)), others):
+        around = (*pieces[:start], *pieces[end:])
+        others = {piece.kind for piece in around}
+        told = _span(pieces, start, end, text)
+        if others and (
+            _is_aside(pieces[start:end], _plain(told), others)
+            or _is_repeated(pieces[start:end], around)
+            or (_ENDS & set(pieces[start].mark) and sets_the_scene(pieces[start:end], without_accents(told), ".", around))
+        ):
             rest = without_asides([*pieces[:start], *pieces[end:]], text)
             said = f'Not read: "{_span(pieces, start, end, text)}".'
             return (rest[0], (said, *rest[1])) if rest else ([*pieces[:start], *pieces[end:]], (said,))
     return None
 
 
+def _is_repeated(pieces: Sequence[Piece], others: Sequence[Piece]) -> bool:
+    """Whether words in brackets say once more what the question says: "(biggest vegetation patch)"."""
+    said = [(piece.kind, getattr(piece.value, "names", piece.value)) for piece in others]
+    bracketed = "(" in pieces[0].mark and len(pieces) > 1
+    return bracketed and all((piece.kind, getattr(piece.value, "names", piece.value)) in said for piece in pieces)
+
+
+_ENDS = frozenset(".!?;")
 _MARKS = frozenset(".,;:!?()-")
 _SENTENCE_MARKS = frozenset(".;:!?(-")
 _BEGINNING_ASIDES = ("BECAUSE", "PREMISE", "FOR")

@@ -15,7 +15,7 @@ _USED_NAMES = (
     "segment union intersection difference complement whole_image image_part components filter_regions located_in "
     "count largest smallest nth_largest sort_by_area merge exclude common mask_of each region_areas_m2 "
     "area_statistic_m2 area_statistic_px area_m2 area_px share_percent perimeter_m within beyond near farther "
-    "touching overlapping distance_m distances_m distance_statistic_m nearest farthest density_per_km2 fragmentation "
+    "touching overlapping distance_m distances_m distance_statistic_m neighbour_distance_statistic_m nearest farthest density_per_km2 fragmentation "
     "orientation_deg shape_statistic solar_power_kw image_area_m2 image_size_px pixel_size_m band_count valid_percent "
     "convert ratio reply abs float int len list max min options best option ties ranked answer found name round sum "
     "sorted str compass facing cells cell heights height with_height tallest lowest nth_tallest nth extreme only "
@@ -263,6 +263,9 @@ class Writer:
         if isinstance(measure, m.Density):
             whole = f", of={self.mask(measure.whole)}" if measure.whole else ""
             return f"density_per_km2({self.regions(measure.thing)}{whole})"
+        if isinstance(measure, m.Spacing):
+            statistic = _quoted(measure.statistic)
+            return f"neighbour_distance_statistic_m({self.regions(measure.thing)}, statistic={statistic})"
         if isinstance(measure, m.Power):
             return self._power(measure)
         if isinstance(measure, m.ImageFact):

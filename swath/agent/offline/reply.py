@@ -152,7 +152,7 @@ def _kind(measure: m.Measure) -> str:
 
 
 def _result_name(measure: m.Measure, unit: str | None) -> str:
-    name = {m.Area: "area", m.Share: "percent", m.Distance: "distance", m.AreaStatistic: "size"}.get(
+    name = {m.Area: "area", m.Share: "percent", m.Distance: "distance", m.Spacing: "spacing", m.AreaStatistic: "size"}.get(
         type(measure), "result"
     )
     return f"{name}_{(unit or '').replace(' ', '_')}".rstrip("_") if name != "percent" else name
@@ -160,7 +160,7 @@ def _result_name(measure: m.Measure, unit: str | None) -> str:
 
 def _evidence(writer: Writer, measure: Any) -> str:
     """The handle that stands behind a number."""
-    if isinstance(measure, m.Count | m.AreaStatistic | m.Density):
+    if isinstance(measure, m.Count | m.AreaStatistic | m.Density | m.Spacing):
         return writer.regions(measure.thing)
     if isinstance(measure, m.Share) and measure.by_count:
         return writer.regions(measure.part)
@@ -176,7 +176,7 @@ def _evidence(writer: Writer, measure: Any) -> str:
 
 # ---------------------------------------------------------------------- units
 SI_OF: dict[type, str] = {
-    m.Count: "count", m.Share: "percent", m.Perimeter: "m", m.Distance: "m", m.Power: "kW", m.Ratio: "ratio",
+    m.Count: "count", m.Share: "percent", m.Perimeter: "m", m.Distance: "m", m.Spacing: "m", m.Power: "kW", m.Ratio: "ratio",
     m.Density: "per km2", m.Growth: "percent",
 }  # fmt: skip
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
+from swath.agent.offline.meaning import Amount
 from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece, renamed
 from swath.agent.offline.refusals import triggers
 from swath.segment import vocabulary
@@ -11,9 +13,9 @@ from swath.segment import vocabulary
 AMOUNTS = ("QAREA", "QLEN", "QPX")
 
 
-def reworded(pieces: Sequence[Piece]) -> list[Piece]:
+def reworded(pieces: Sequence[Piece], text: str) -> list[Piece]:
     """The pieces as the grammar wants them: terms defined, panels that are only supposed, words beside others."""
-    return _split_words(_without_panels(_defined(pieces)))
+    return _split_words(_without_panels(_explained(_defined(pieces)), text))
 
 
 def _split_words(pieces: Sequence[Piece]) -> list[Piece]:
@@ -26,6 +28,8 @@ def _split_words(pieces: Sequence[Piece]) -> list[Piece]:
             continue
         if found and _said_twice(found[-1], piece, mark_after(pieces, at)):
             found.pop()
+        if piece.kind == "CLASS" and before == "AREA" and ":" in piece.mark and any(p.kind == "RATIO" for p in pieces):
+            found.append(Piece("AGAINST", None, ":", piece.start, piece.start))
         if piece.kind == "AREA" and [other.kind for other in pieces[at + 1 : at + 3]] == ["REL", "NOT"]:
             piece = renamed(piece, "IMAGE")  # "the area that is not water"
         found += _said(piece, before, after, mark_after(pieces, at))
@@ -54,7 +58,30 @@ def _defined(pieces: Sequence[Piece]) -> list[Piece]:
     return found
 
 
-def _without_panels(pieces: Sequence[Piece]) -> list[Piece]:
+def _explained(pieces: Sequence[Piece]) -> list[Piece]:
+    """Words explained on the spot: "front a road, i.e. are within 2 m of one" is "are within 2 m of a road"."""
+    for at, piece in enumerate(pieces):
+        if piece.kind != "BECAUSE" or "," not in piece.mark or at + 1 == len(pieces):
+            continue
+        start = at - 1 if pieces[at - 1].kind == "CLASS" else at
+        before = start
+        while before and pieces[before - 1].kind in (UNKNOWN, "SHORE", "IN", "NEAR", "TOUCHING"):
+            before -= 1
+        explained = any(other.kind in (UNKNOWN, "SHORE") for other in pieces[before:start])
+        named = any(other.kind == "CLASS" for other in pieces[:before])
+        limited = any(other.kind in AMOUNTS for other in pieces[at:])
+        if explained and named and limited:
+            meant = [pieces[start]] if start < at else []
+            rest = [one for other in pieces[at + 1 :] for one in (meant if meant and _is_one(other) else [other])]
+            return [*pieces[:before], *rest]
+    return list(pieces)
+
+
+def _is_one(piece: Piece) -> bool:
+    return piece.kind in ("REGION", "THEY", "NUM") and piece.text.lower() in ("one", "it", "them")
+
+
+def _without_panels(pieces: Sequence[Piece], text: str) -> list[Piece]:
     """Panels thought of on something else ("if we cover the roofs with panels, how many kW") say nothing of their own.
 
     Of panels that are there, the power is their own: so a question has to say that it only supposes them.
@@ -62,14 +89,15 @@ def _without_panels(pieces: Sequence[Piece]) -> list[Piece]:
     solar = [at for at, piece in enumerate(pieces) if _is_solar(piece)]
     kinds = {piece.kind for piece in pieces}
     others = any(piece.kind == "CLASS" and not _is_solar(piece) for piece in pieces)
-    supposed = any(set(piece.text.lower().split()) & _SUPPOSING for piece in pieces) or "PANELLED" in kinds
+    supposed = bool(set(text.lower().split()) & _SUPPOSING) or "PANELLED" in kinds
     if not (solar and others and supposed and kinds & {"POWER", "PUNIT", "GENERATE"}) or "NEAR" in kinds:
         return list(pieces)
     gone = set(solar) | {at - 1 for at in solar if at and pieces[at - 1].kind in ("WITH", "IN", "FROM")}
+    gone |= {at + 1 for at in solar if at + 1 < len(pieces) and pieces[at + 1].kind in ("IN", "COVER")}
     return [piece for at, piece in enumerate(pieces) if at not in gone]
 
 
-_SUPPOSING = frozenset(("if", "suppose", "supposing", "assume", "assuming", "imagine", "were", "could", "would"))
+_SUPPOSING = frozenset(("if", "suppose", "supposing", "assume", "assuming", "imagine", "were", "could", "would", "might", "potential", "can"))
 
 
 def _is_solar(piece: Piece) -> bool:
@@ -91,7 +119,12 @@ def _says_nothing(pieces: Sequence[Piece], at: int, before: str, after: str) -> 
     if piece.kind in (FOREIGN, UNKNOWN):  # "impervious, i.e. buildings and roads": what it means is said
         if after in ("IGNORE", "ONLY") and piece.text.lower() in ("after", "upon", "by", "once"):
             return True
+        named_later = after in ("PERCENT", "AREA", "COVERAGE") and "(" in mark_after(pieces, at + 1)
+        if named_later and at + 2 < len(pieces) and pieces[at + 2].kind == "CLASS":
+            return piece.kind == FOREIGN  # "impervious share (roads and buildings)"
         return after == "BECAUSE" or (after == "CLASS" and "(" in mark_after(pieces, at) and _is_noun(piece))
+    if piece.kind == "IN" and before == "EFFICIENCY" and "panel" in pieces[at - 1].text.lower():
+        return True  # "20 % efficient panels on all roofs"
     if before == "FRAGMENTED" and piece.kind in ("IN", "MULTIPLE", "REGION") and _into_pieces(pieces, at):
         return True
     if piece.kind == "THEY":  # "their nearest road"
@@ -127,6 +160,12 @@ def _said(piece: Piece, before: str, after: str, mark: str) -> list[Piece]:
         return [link, renamed(piece, "MORE" if piece.kind == "ORMORE" else "LESS")]
     if piece.kind == "WITH" and piece.text.lower().startswith("which ") and not before:
         return [renamed(piece, "WHICH"), renamed(piece, "HAVE")]
+    if piece.kind == "CONNECTED" and before in ("OVER", "UNDER", "ATLEAST", "ATMOST", "EXACTLY") and "one" in piece.text:
+        return [renamed(piece, "NUM", Amount(Decimal(1), "", "one")), renamed(piece, "REGION")]
+    if piece.kind == "ORMORE" and piece.text == "+" and before == after == "CLASS":
+        return [renamed(piece, "AND")]  # "buildings + roads"
+    if piece.kind == "OR" and piece.text == "/" and after in ("IMAGE", "AREA") and before not in ("IMAGE", ""):
+        return [renamed(piece, "AGAINST" if after == "IMAGE" else "DIVIDED")]
     if piece.kind == before == "CLASS" and "-" in piece.mark:
         return [Piece("TO", None, "-", piece.start, piece.start), piece]
     if piece.kind == before == "CLASS" and ":" in piece.mark:

@@ -62,7 +62,8 @@ def _ranking(ranking: m.Ranking) -> str:
     order = "largest to smallest" if ranking.most else "smallest to largest"
     which = "" if ranking.last is None else f", from place {ranking.first + 1} to {ranking.last}"
     place = _narrowed("", next(things_in(ranking.measures)).steps)
-    return f"classes in the order of their area{place}, {order}{which}"
+    without = f", without {_joined(ranking.without)}" if ranking.without else ""
+    return f"classes in the order of their area{place}, {order}{which}{without}"
 
 
 def _is_plain(of: m.Thing) -> bool:
@@ -132,6 +133,9 @@ def _other_number(measure: m.Measure) -> str:
     if isinstance(measure, m.Density):
         per = f"area of {thing(measure.whole)}" if measure.whole else "area of the image"
         return f"number of {things(measure.thing)} per {per}"
+    if isinstance(measure, m.Spacing):
+        which = {"mean": "average", "max": "largest", "min": "smallest"}.get(measure.statistic, measure.statistic)
+        return f"{which} distance from each of the {_counted(measure.thing)} to the nearest other one"
     if isinstance(measure, m.Power):
         irradiance = measure.irradiance if measure.irradiance is not None else Decimal(1000)
         efficiency = measure.efficiency if measure.efficiency is not None else Decimal("0.2")

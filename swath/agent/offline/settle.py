@@ -11,12 +11,12 @@ from swath.agent.offline import growth
 from swath.agent.offline import meaning as m
 from swath.agent.offline.amounts import units
 from swath.agent.offline.naming import Namer
+from swath.agent.offline.parts import QUADRANTS
 from swath.agent.offline.things import THEY, bounds
 from swath.agent.offline.trees import all_things_in, placed, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
-_QUADRANTS = ("north-west", "north-east", "south-west", "south-east")
 CLAIMS = (m.Exists, m.Compared, m.Connected, m.AllOf, m.AnyOf, m.Denied, m.Choice, m.Ranking, m.Fragmentation)
 
 
@@ -42,7 +42,7 @@ class Settler(Namer):
             a.ChoiceAsked: self._choice, a.Dominant: self._dominant, a.SideAsked: self._side,
             a.WhereAsked: self._where, a.Between: self._between, a.DensityAsked: self._density, a.Bare: self._bare,
             a.AreaOrNumber: self._area_or_number, a.GrewAsked: self._grew,
-            a.RankAsked: self._ranked,
+            a.RankAsked: self._ranked, a.DominantAsked: self._dominates,
             a.GrewMost: lambda asked: growth.grew_most(asked, self.classes),
             a.TurnedAsked: lambda asked: growth.turned(asked, self.classes),
         }  # fmt: skip
@@ -71,7 +71,12 @@ class Settler(Namer):
             self.notes.append("The percentage is of their number, not of their area.")
 
     def _share(self, asked: a.ShareAsked) -> m.Share:
+        if asked.rest:
+            raise Unsettled("It does not say what is left out of what remains.")
         thing = asked.part
+        if "IGNORE" in thing.listed and asked.of_image:
+            left_out = " and ".join(word.word for word in thing.without)
+            raise Unsettled(f'Of what {left_out} is left out is not clear; begin with it: "Excluding {left_out}, ...".')
         places = [step for step in thing.steps if isinstance(step, m.InPart)]
         others = [step for step in thing.steps if not isinstance(step, m.InPart | m.Pick | m.Whole)]
         sizes = [step for step in others if isinstance(step, m.Size)]
@@ -167,6 +172,8 @@ class Settler(Namer):
         return m.Area
 
     def _ratio(self, asked: a.RatioAsked) -> m.Ratio | m.Difference:
+        if not asked.difference and [type(one) for one in asked.operands] == [m.Area, m.Count]:
+            return m.Ratio(*asked.operands)  # "vegetation area divided by the number of buildings"
         left, right = self._alike(asked.operands, more=asked.more)
         if self.unit == "percent" and asked.difference:
             left, right = (m.Share(one.thing) if isinstance(one, m.Area) else one for one in (left, right))
@@ -184,17 +191,32 @@ class Settler(Namer):
             raise Unsettled("What it compares has the same name.")
         return m.Choice(names, tuple(measures), asked.most)
 
+    def _dominates(self, asked: a.DominantAsked) -> m.Claim:
+        """Whether one class covers more than each of the others."""
+        names = [name for word in asked.thing.classes for name in word.names]
+        if len(names) != 1 or asked.thing.steps or asked.thing.inverted or asked.thing.without:
+            raise Unsettled("It is not clear which one class is to be compared with all others.")
+        areas = dict(zip(self.classes, self._areas(m.Thing(everything=True), self.classes), strict=True))
+        own = areas.pop(names[0])
+        return m.AllOf(tuple(m.Compared(own, ">" if asked.most else "<", other) for other in areas.values()))
+
     def _dominant(self, asked: a.Dominant) -> m.Choice:
-        return m.Choice(self.classes, self._areas(asked.within), asked.most)
+        names = self._names_without(asked)
+        return m.Choice(names, self._areas(asked.within, names), asked.most, without=asked.without)
 
     def _ranked(self, asked: a.RankAsked) -> m.Ranking:
-        if asked.last is not None and not 0 <= asked.first < asked.last <= len(self.classes):
-            raise Unsettled(f"There are {len(self.classes)} classes.")
-        return m.Ranking(self.classes, self._areas(asked.within), asked.most, asked.first, asked.last)
+        names = self._names_without(asked)
+        if asked.last is not None and not 0 <= asked.first < asked.last <= len(names):
+            raise Unsettled(f"There are {len(names)} classes.")
+        areas = self._areas(asked.within, names)
+        return m.Ranking(names, areas, asked.most, asked.first, asked.last, asked.without)
 
-    def _areas(self, within: m.Thing) -> tuple[m.Area, ...]:
+    def _names_without(self, asked: a.Dominant | a.RankAsked) -> tuple[str, ...]:
+        return tuple(name for name in self.classes if name not in asked.without)
+
+    def _areas(self, within: m.Thing, names: Sequence[str]) -> tuple[m.Area, ...]:
         """The area of every class where something is asked."""
-        return tuple(m.Area(m.Thing((m.ClassWord((name,), name),), within.steps)) for name in self.classes)
+        return tuple(m.Area(m.Thing((m.ClassWord((name,), name),), within.steps)) for name in names)
 
     def _side(self, asked: a.SideAsked) -> m.Choice:
         operand, parts = _parts_taken_off(asked.operand, asked.parts)
@@ -218,7 +240,7 @@ class Settler(Namer):
 
     def _parts(self, word: str) -> tuple[str, ...]:
         if word.rstrip("s") in ("quadrant", "quarter", "corner"):
-            return _QUADRANTS
+            return QUADRANTS
         raise Unsettled('It does not say which halves, such as "the northern or the southern half".')
 
     def _exists(self, thing: m.Thing, *, denied: bool) -> m.Claim:
@@ -243,6 +265,9 @@ class Settler(Namer):
         if sizes:
             claims = [claim for size in sizes for claim in _size_claims(thing, size)]
             return claims[0] if len(claims) == 1 else m.AllOf(tuple(claims))
+        far = asked.conditions[0] if len(asked.conditions) == 1 else None
+        if isinstance(far, m.Near) and far.low and not far.high and not thing.objects and not thing.steps:
+            return m.Compared(m.Distance(thing, far.target), ">=" if far.low.inclusive else ">", far.low.limit)
         if not thing.picked:
             self.notes.append("Yes where it holds of any part of it.")
         return self._exists(thing.having(*asked.conditions), denied=False)
@@ -253,8 +278,10 @@ class Settler(Namer):
         self.notes.append("Their number is counted; name a unit for their area.")
         return m.Count(asked.thing)
 
-    def _bare(self, asked: a.Bare) -> m.Area | m.Count:
+    def _bare(self, asked: a.Bare) -> m.Area | m.Count | m.Power:
         sized = any(isinstance(step, m.Size) for step in asked.thing.steps)
+        if _dimension_of_unit(self.unit or "") == "power":
+            return m.Power(asked.thing)
         if _dimension_of_unit(self.unit or "") in ("area", "pixels", "share") or (asked.thing.areal and not sized):
             return m.Area(asked.thing)
         if asked.thing.countable and asked.thing.steps and not asked.thing.picked and self.unit is None:
@@ -311,7 +338,7 @@ def word_notes(answer: Any) -> list[str]:
 
 UNIT_OF: dict[type, tuple[str, ...]] = {
     m.Area: ("m2", "px"), m.AreaStatistic: ("m2", "px"), m.Count: ("",), m.Share: ("percent",), m.Perimeter: ("m",),
-    m.Distance: ("m",), m.Power: ("kW",), m.Ratio: ("",), m.Density: ("",), m.Growth: ("percent",),
+    m.Distance: ("m",), m.Spacing: ("m",), m.Power: ("kW",), m.Ratio: ("",), m.Density: ("",), m.Growth: ("percent",),
 }  # fmt: skip
 """Units of the amounts that a measure can be held against."""
 

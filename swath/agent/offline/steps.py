@@ -18,6 +18,7 @@ from swath.agent.offline.things import (
     Told,
     Vague,
     bounds,
+    has,
     operator,
     piece,
     steps,
@@ -42,12 +43,23 @@ class StepReader(ThingReader):
     def size_at_most(self, children: list[Any]) -> m.Size:
         return m.Size(high=m.Bound(values(children, "QAREA", "QPX")[0], True))
 
+    def size_range(self, children: list[Any]) -> m.Size:
+        return _range(children, "QAREA", "QPX")
+
+    def size_by_times(self, children: list[Any]) -> m.Size:
+        limit = next(child for child in children if isinstance(child, m.Thing | m.AreaStatistic))
+        measure = m.Area(limit) if isinstance(limit, m.Thing) else limit
+        times = m.Times(values(children, "TIMESNUM")[0], measure)
+        return m.Size(*bounds(operator(children) if has_operator(children) else ">=", times))
+
     def size_by(self, children: list[Any]) -> m.Size:
         limit = next(child for child in children if isinstance(child, m.Thing | m.AreaStatistic))
         return m.Size(*bounds(operator(children), m.Area(limit) if isinstance(limit, m.Thing) else limit))
 
     def size_by_mean(self, children: list[Any]) -> m.Size:
-        return m.Size(*bounds(operator(children), m.AreaStatistic(SAME, values(children, "STATISTIC")[0])))
+        mean = m.AreaStatistic(SAME, values(children, "STATISTIC")[0])
+        factor = values(children, "TIMESNUM")
+        return m.Size(*bounds(operator(children), m.Times(factor[0], mean) if factor else mean))
 
     def near(self, children: list[Any]) -> Any:
         return self._near(children, "<=")
@@ -89,6 +101,26 @@ class StepReader(ThingReader):
         target = next(child for child in children if isinstance(child, m.Thing | tuple))
         targets = target if isinstance(target, tuple) else (target,)
         return tuple(m.Near(one, m.Bound(low, True), m.Bound(high, True)) for one in targets)
+
+    def near_range(self, children: list[Any]) -> Any:
+        size = _range(children, "QLEN")
+        return _for_each(target_in(children), lambda one: m.Near(one, size.low, size.high))
+
+    def near_ring(self, children: list[Any]) -> Any:
+        low, high = values(children, "QLEN")
+        inclusive = has(children, "WITHIN")
+        bound = m.Bound(low, False), m.Bound(high, inclusive)
+        return _for_each(target_in(children), lambda one: m.Near(one, *bound))
+
+    near_ring_within = near_ring
+
+    def near_or_touching(self, children: list[Any]) -> m.EitherOf:
+        """Touching a thing, or near it."""
+        target = target_in(children)
+        if isinstance(target, tuple):
+            raise Unsettled("It is not clear what goes together: name one thing to touch or be near to.")
+        near = m.Near(target, high=m.Bound(values(children, "QLEN")[0], True))
+        return m.EitherOf(((m.Touching(target),), (near,)))
 
     def near_vague(self, children: list[Any]) -> Vague:
         return Vague(piece(children[0]).text)
@@ -174,6 +206,35 @@ class StepReader(ThingReader):
 
 def _for_each(target: Any, make: Any) -> Any:
     return tuple(make(one) for one in target) if isinstance(target, tuple) else make(target)
+
+
+def target_in(children: list[Any]) -> Any:
+    """What something is near to: a thing, or several that each are."""
+    return next((child for child in children if isinstance(child, m.Thing | tuple)), THEY)
+
+
+def has_operator(children: list[Any]) -> bool:
+    """Whether a comparison is among the children."""
+    try:
+        operator(children)
+    except StopIteration:
+        return False
+    return True
+
+
+def _range(children: list[Any], *kinds: str) -> m.Size:
+    """Both ends of "more than A but less than B", in either order.
+
+    Raises:
+        Unsettled: both limit the same side.
+    """
+    first, second = values(children, *kinds)
+    at = next(i for i, child in enumerate(children) if has([child], *kinds))
+    one, other = bounds(operator(children[:at]), first), bounds(operator(children[at + 1 :]), second)
+    low, high = one[0] or other[0], one[1] or other[1]
+    if (one[0] and other[0]) or (one[1] and other[1]) or not (low and high):
+        raise Unsettled("It gives two limits on the same side.")
+    return m.Size(low, high)
 
 
 def children_in(children: list[Any]) -> tuple[m.Thing, m.Near]:

@@ -51,7 +51,16 @@ class Context:
 
 @dataclass(frozen=True)
 class Panelled(Context):
-    """Something that is thought of as covered with solar panels."""
+    """Something that is thought of as covered with solar panels, or a share of it."""
+
+    share: Decimal = Decimal(1)
+
+
+@dataclass(frozen=True)
+class Without:
+    """Classes that are left out of what a share is of: "excluding water, what percentage is built up?"."""
+
+    words: tuple[m.ClassWord, ...]
 
 
 @dataclass(frozen=True)
@@ -217,6 +226,15 @@ class ThingReader(Transformer[Token, Any]):
     def panelled(self, children: list[Any]) -> Panelled:
         return Panelled(things(children)[0])
 
+    def panelled_share(self, children: list[Any]) -> Panelled:
+        return Panelled(things(children)[0], values(children, "QPCT")[0].value / 100)
+
+    def without_lead(self, children: list[Any]) -> Without:
+        listed = next(child for child in children if isinstance(child, Classes))
+        if listed.without:
+            raise Unsettled("It takes a class off what it leaves out.")
+        return Without(listed.words)
+
     def restated(self, children: list[Any]) -> Restated:
         return Restated(things(children)[0].having(*steps(children)))
 
@@ -248,6 +266,11 @@ class ThingReader(Transformer[Token, Any]):
 
     def picked(self, children: list[Any]) -> m.Thing:
         pick = next(child for child in children if isinstance(child, m.Pick))
+        return replace(things(children)[0], regions=True).having(*steps(children), pick)
+
+    def picked_split(self, children: list[Any]) -> m.Thing:
+        """Words for the second largest on both sides of the noun."""
+        pick = self.pick([child for child in children if isinstance(child, Token)])
         return replace(things(children)[0], regions=True).having(*steps(children), pick)
 
     def picked_they(self, children: list[Any]) -> m.Thing:
@@ -304,6 +327,13 @@ class ThingReader(Transformer[Token, Any]):
             listed=classes.joined,
         )
 
+    def base_but(self, children: list[Any]) -> m.Thing:
+        """All but the largest."""
+        return replace(self.base(children), regions=True).having(*self.but_picked(children))
+
+    def but_picked(self, children: list[Any]) -> tuple[m.Step, ...]:
+        return tuple(m.Not(child) for child in children if isinstance(child, m.Pick))
+
     def base_regions(self, children: list[Any]) -> m.Thing:
         return replace(self.base(children), regions=True)
 
@@ -335,6 +365,10 @@ class ThingReader(Transformer[Token, Any]):
     def classes_except(self, children: list[Any]) -> Classes:
         listed = next(child for child in children if isinstance(child, Classes))
         return replace(listed, without=(*listed.without, *values(children, "CLASS")))
+
+    def classes_ignoring(self, children: list[Any]) -> Classes:
+        listed = self.classes_except(children)
+        return replace(listed, joined=listed.joined | {"IGNORE"})
 
     def mods_(self, children: list[Any]) -> tuple[Any, ...]:
         return steps(children)

@@ -97,6 +97,7 @@ def _mend(word: Word, targets: Targets) -> str | None:
             if length >= _SHORTEST
             and (mine ^ letters).bit_count() <= 2 * distance
             and _within(text, candidate, distance)
+            and not _denied(text, candidate)
         ]
         if near:
             alike = [candidate for candidate in near if candidate[0] == text[0]] or near
@@ -104,6 +105,15 @@ def _mend(word: Word, targets: Targets) -> str | None:
             stems = {candidate.rstrip("s") for candidate in alike}
             return min(alike, key=lambda c: (abs(len(c) - len(text)), c)) if len(stems) == 1 else None
     return None
+
+
+def _denied(text: str, candidate: str) -> bool:
+    """Whether one of two words is the other with a prefix that turns its meaning round: "uncovered", "covered"."""
+    longer, shorter = sorted((text, candidate), key=len, reverse=True)
+    return longer.startswith(_DENYING) and any(longer[n:] == shorter for n in (2, 3))
+
+
+_DENYING = ("un", "in", "im", "ir", "il", "non", "dis", "mis", "re", "de")
 
 
 def _within(a: str, b: str, most: int) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 _SCAN = re.compile(
     r"""
@@ -28,6 +29,8 @@ _MARKS = {
     "‘": "'",
     "×": "*",
 }
+_ARROW = re.compile(r"\s*(?:-+>|→)\s*")
+_TURNED_SIGN = re.compile(r"=[<>](?=\s*\d)")
 _COMMA_AS_POINT = re.compile(r"^(0,\d+|\d+,\d{1,2})$")
 
 
@@ -52,7 +55,8 @@ class Word:
 
 def normalised(question: str) -> str:
     """One line of compatible characters: no control or formatting characters, no exotic digits, dashes or spaces."""
-    text = question.replace("m²", "m2").replace("½", " 1/2").replace("¼", " 1/4").replace("¾", " 3/4")
+    text = _ARROW.sub(". ", _TURNED_SIGN.sub(lambda sign: sign.group()[::-1], question))
+    text = text.replace("m²", "m2").replace("½", " 1/2").replace("¼", " 1/4").replace("¾", " 3/4")
     text = unicodedata.normalize("NFKC", text)
     kept = [
         " " if unicodedata.category(char)[0] in "CZ" else _MARKS.get(char, char)
@@ -81,6 +85,18 @@ def words_of(text: str) -> list[Word]:
         plain = _plain_number(piece) if number else without_accents(piece)
         found.append(Word(plain, match.start(), match.end(), number, mark))
         mark = ""
+    return found
+
+
+def without(words: Sequence[Word], text: str) -> list[Word]:
+    """The words without one that says nothing; the punctuation before it is that of the next."""
+    found: list[Word] = []
+    mark = ""
+    for word in words:
+        mark += word.mark
+        if word.text != text:
+            found.append(replace(word, mark=mark))
+            mark = ""
     return found
 
 
