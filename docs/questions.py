@@ -61,6 +61,9 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "northern half: what percentage is street?",
         "what percentage of the water area is in water bodies smaller than 1 hectare?",
         "What percentage of the area within 20 m of roads is vegetation?",
+        "The largest water body makes up what percentage of the total water area?",
+        "Excluding water, what percentage of the image is vegetation?",
+        "What share of the northern third is water?",
     ),
     "Counts": (
         "How many buildings are there?",
@@ -84,6 +87,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "Consider water bodies larger than 100 m2. How many buildings are within 30 m of them?",
         "If the river floods everything within 30 m, how many buildings are affected?",
         "What share of a 20 m zone around the roads is vegetation?",
+        "How many buildings are more than 20 m but less than 50 m from water?",
+        "How many buildings are touching or within 5 m of vegetation?",
     ),
     "Areas and sizes": (
         "What is the total road area (in hectares)?",
@@ -100,6 +105,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "how many pixels are water",
         "Find buildings within 40 m of water. What is their total area in m2?",
         "What is the total area of the buildings that are not within 5 m of vegetation?",
+        "total area of all but the largest building",
+        "My client wants a home between 150 and 300 m2. How many houses of that size are there?",
     ),
     "Distances and outlines": (
         "how far is the largest building from the nearest street in metres",
@@ -108,6 +115,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "what is the greatest distance of any building from a road?",
         "What is the total length of the shoreline in metres?",
         "perimeter of the largest building, m",
+        "average distance between a building and its nearest neighbour building",
+        "what is the shortest distance between any two buildings?",
     ),
     "Parts of the image": (
         "how many buildings lie in the northern half?",
@@ -130,6 +139,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "Is there no water at all?",
         "Is there twice as much bare land as vegetation?",
         "Does the road network form one connected region?",
+        "Is barren land the dominant class?",
+        "Are there buildings in every quadrant?",
     ),
     "One of several": (
         "is the green area or the street area larger?",
@@ -264,7 +275,7 @@ REFUSALS = (
     "How many large buildings are there?",
     "How big are the ponds?",
     "How long is the road?",
-    "What is the average spacing between buildings?",
+    "How far apart are the buildings?",
     "How many buildings are north of the water?",
     "How many buildings have solar panels on the roof?",
     "I only care about the large ones. How many buildings are there?",
@@ -293,7 +304,12 @@ TAIL = """## Choices that the words leave open
 - "Which of water, forest and fields" chooses from three; "water or forest and fields" from two. What can be read
   both ways is refused.
 - What is said before a question about who asks and what for is left out, and a note quotes it; it is refused where it
-  holds anything that could limit the question.
+  holds anything that could limit the question. So is a sentence that sets the scene, whose classes and amounts the
+  question repeats.
+- "Excluding water, what percentage ..." is of the image without water; with "excluding water" at the end it is not
+  clear of what it is left out, and refused.
+- Distances "between buildings" are those to each one's nearest neighbour, which has to be asked as an average, a median
+  or the shortest.
 - "Near" and "at flood risk" need a distance; "large" and "small" need a limit. Neither is guessed.
 - Flood risk is nearness to water, fire risk nearness to forest, or to vegetation where no forest class is known.
 - Without a ground pixel size, areas that are only compared with one another are counted in pixels.

@@ -22,7 +22,7 @@ def print_answer(answer: Any) -> None:
         click.echo(f"{answer.status}: {harmless(answer.reason or '')}", err=True)
     else:
         click.echo(click.style(harmless(answer.text), bold=True))
-        if answer.interval is not None:
+        if answer.interval is not None and answer.interval.low != answer.interval.high:
             click.echo(f"  the interval covers: {', '.join(answer.interval.covers)}")
         if answer.method is not None:
             click.echo(f"  measured {harmless(answer.method)}")

@@ -282,8 +282,8 @@ def _warn_of_the_unseen(site: Site, regions: Regions, found: NDArray[np.bool_], 
     count = int(np.count_nonzero(unseen))
     if count:
         site.warn(
-            f"{count} of {len(regions)} {regions.name} are nearer than {limit_m:g} m to the image's edge or to void: "
-            "what lies beyond is not seen."
+            f"Of {len(regions)} objects ({regions.name}), {count} {'is' if count == 1 else 'are'} nearer than "
+            f"{limit_m:g} m to the image's edge or to void: what lies beyond is not seen."
         )
 
 

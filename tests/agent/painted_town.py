@@ -188,6 +188,10 @@ class Truths:
         one, two = sorted(regions, key=lambda region: -region.size)[:2]
         return self.DIST(one.mask, two.mask)
 
+    def NEXT(self, regions: list[Region]) -> list[float]:  # noqa: N802
+        everything = self.M(regions)
+        return [self.DIST(region.mask, everything & ~region.mask) for region in regions]
+
     def FRAG(self, regions: list[Region]) -> str:  # noqa: N802
         return "connected" if len(regions) == 1 else "fragmented"
 

@@ -59,8 +59,13 @@ def test_each_of_several_has_to_be_there_and_one_of_either(question, reference, 
 
 
 def test_either_is_said_as_either():
-    assert plan("Are there roads or solar panels?").reading == "whether there is road or there is solar panel"
-    assert plan("Are there roads and solar panels?").reading == "whether there is road and there is solar panel"
+    assert (
+        plan("Are there roads or solar panels?").reading == "whether there is road or there is at least one solar panel"
+    )
+    assert (
+        plan("Are there roads and solar panels?").reading
+        == "whether there is road and there is at least one solar panel"
+    )
 
 
 def test_and_with_or_is_refused():

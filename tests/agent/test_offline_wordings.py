@@ -153,8 +153,7 @@ def test_a_wording_is_planned_as_what_it_means(wording, means, town):
     [
         ("How long is the road?", "No length of what it names is measured"),
         ("average road width", "No width of what it names is measured"),
-        ("What is the average spacing between buildings?", "Distances among things of one kind are not measured"),
-        ("How far apart are the buildings on average?", "Distances among things of one kind are not measured"),
+        ("How far apart are the buildings?", "Of many distances one has to be named"),
         ("How many buildings lie south of the road?", 'What lies "south of" something is not measured'),
         ("How many buildings have solar panels on the roof?", "What one thing has of another needs a distance"),
     ],

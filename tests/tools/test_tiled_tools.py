@@ -89,6 +89,8 @@ def answers(site: Site) -> dict[str, Any]:
     ask("distance_m", a, large)
     ask("distances_m", every, b)
     ask("distance_statistic_m", large, a, statistic="median")
+    ask("neighbour_distance_statistic_m", large, statistic="mean")
+    ask("image_part", part="left-third")
     ask("nearest", every, b, n=1)
     ask("farthest", every, b, n=1)
     ask("area_m2", a)

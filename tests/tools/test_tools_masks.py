@@ -67,6 +67,20 @@ def test_halves_and_quadrants_are_the_image_s_own() -> None:
         assert np.array_equal(pixels("image_part", part=part), where & VALID)
 
 
+@pytest.mark.parametrize("shape", [(60, 80), (7, 10), (2, 5), (3, 1)])
+def test_outer_thirds_hold_the_pixels_whose_centre_lies_in_them(shape: tuple[int, int]) -> None:
+    site = site_on(planar("square", shape), {"water": np.ones(shape, dtype=bool)})
+    down, across = ((np.arange(size) + 0.5) / size for size in shape)
+    expected = {"top": down[:, None] < 1 / 3, "bottom": down[:, None] >= 2 / 3,
+                "left": across[None, :] < 1 / 3, "right": across[None, :] >= 2 / 3}  # fmt: skip
+    for side, where in expected.items():
+        found = call(site, "image_part", part=f"{side}-third").pixels
+        assert np.array_equal(found, np.broadcast_to(where, shape))
+    for side, same in (("north", "top"), ("south", "bottom"), ("west", "left"), ("east", "right")):
+        found = call(site, "image_part", part=f"{side}-third").pixels
+        assert np.array_equal(found, np.broadcast_to(expected[same], shape))
+
+
 @pytest.mark.parametrize("shape", [(5, 7), (1, 1), (4, 1)])
 def test_the_middle_row_of_an_odd_number_belongs_to_the_lower_half(shape: tuple[int, int]) -> None:
     site = site_on(planar("square", shape), {"water": np.ones(shape, dtype=bool)})

@@ -59,6 +59,27 @@ def test_distances_of_regions_on_every_kind_of_grid(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(GRIDS))
+def test_the_next_of_its_own_kind_is_the_nearest_of_all_others(name: str) -> None:
+    site = two_classes(GRIDS[name])
+    woods = call(site, "components", masks(site)[0])
+    labels, count = ndimage.label(masks(site)[0].pixels, np.ones((3, 3)))
+    flat = labels.ravel()
+    inside = np.flatnonzero(flat)
+    apart = pairwise_m(GRIDS[name], labels > 0, labels > 0)
+    other = flat[inside][:, None] != flat[inside][None, :]
+    expected = [np.where(other, apart, np.inf)[flat[inside] == label].min() for label in range(1, count + 1)]
+    for statistic, of in (("mean", np.mean), ("median", np.median), ("min", np.min), ("max", np.max)):
+        found = call(site, "neighbour_distance_statistic_m", woods, statistic=statistic)
+        assert found == pytest.approx(of(expected), rel=3e-6)
+
+
+def test_one_object_has_no_next_one() -> None:
+    site = row_site(4)
+    with pytest.raises(Refused, match="^There are not two roof in the image, so that there is no distance"):
+        call(site, "neighbour_distance_statistic_m", roofs(site), statistic="mean")
+
+
+@pytest.mark.parametrize("name", sorted(GRIDS))
 def test_within_and_beyond_share_a_mask_and_near_and_farther_its_regions(name: str) -> None:
     site = two_classes(GRIDS[name])
     wood, water = masks(site)
@@ -207,7 +228,7 @@ def test_what_lies_beyond_the_edge_is_not_seen() -> None:
     assert not any("not seen" in sentence for sentence in site.warnings)
     call(site, "near", roofs(site), call(site, "segment", "water"), max_distance_m=2.5)
     assert (
-        "1 of 3 roof are nearer than 2.5 m to the image's edge or to void: what lies beyond is not seen."
+        "Of 3 objects (roof), 1 is nearer than 2.5 m to the image's edge or to void: what lies beyond is not seen."
         in site.warnings
     )
 

@@ -87,7 +87,9 @@ def _without_way_of_counting(pieces: list[Piece]) -> tuple[list[Piece], str | No
 def _sides(pieces: Sequence[Piece]) -> list[Piece]:
     """In "which half", a half is a side of the image, not a number."""
     return [
-        renamed(piece, "SIDE") if _said(piece) in ("half", "quarter") and at and pieces[at - 1].kind == "WHICH" else piece
+        renamed(piece, "SIDE")
+        if _said(piece) in ("half", "quarter") and at and pieces[at - 1].kind == "WHICH"
+        else piece
         for at, piece in enumerate(pieces)
     ]
 

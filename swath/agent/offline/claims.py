@@ -12,8 +12,8 @@ from lark import Token
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline.asks import Between, ComparedAsked, DominantAsked, ShareAsked, WhereAsked
-from swath.agent.offline.parts import QUADRANTS
 from swath.agent.offline.measures import NumberReader, here_and_there, operands_in, share_from
+from swath.agent.offline.parts import QUADRANTS
 from swath.agent.offline.steps import has_operator
 from swath.agent.offline.things import THEY, has, operator, piece, steps, things, values
 from swath.agent.offline.trees import placed, rebuilt
@@ -36,10 +36,9 @@ class ClaimReader(NumberReader):
     def nearest_claim(self, children: list[Any]) -> m.Compared:
         """How far the nearest of a class is; further than a limit means that none is nearer."""
         near = next((child for child in children if isinstance(child, m.Near)), None)
-        if near is None or (near.low is None) == (near.high is None):
+        bound = (near.low or near.high) if near else None
+        if near is None or bound is None or (near.low and near.high):
             raise Unsettled("It is not clear from what the nearest one is measured.")
-        bound = near.low or near.high
-        assert bound is not None  # one of the two is
         sign: m.Operator = (">=" if bound.inclusive else ">") if near.low else ("<=" if bound.inclusive else "<")
         return m.Compared(m.Distance(things(children)[0], near.target), sign, bound.limit)
 

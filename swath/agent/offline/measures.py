@@ -12,8 +12,9 @@ from lark import Token
 from swath.agent.offline import meaning as m
 from swath.agent.offline.asks import AreaOrNumber, DensityAsked, GrewAsked, Per, RatioAsked, ShareAsked
 from swath.agent.offline.steps import StepReader
-from swath.agent.offline.things import AREA, ELIDED, EVERYTHING, SAME, THEY, has, steps, things, values
+from swath.agent.offline.things import AREA, ELIDED, EVERYTHING, SAME, THEY, has, piece, steps, things, values
 from swath.agent.offline.unsettled import Unsettled
+from swath.segment import vocabulary
 
 
 class NumberReader(StepReader):
@@ -167,7 +168,9 @@ class NumberReader(StepReader):
         first, *others = things(children)
         if any(_class_names(other) != _class_names(first) or other.steps for other in others):
             raise Unsettled("It is not clear between which things the distance is asked.")
-        if has(children, "SMALLEST", "NEAREST") and not has(children, "STATISTIC", "TYPICAL"):
+        said = next((piece(child).text.lower() for child in children if has([child], "DISTANCE")), "")
+        shortest = has(children, "SMALLEST", "NEAREST") or said.startswith(("short", "small", "minim", "close", "near"))
+        if shortest and not has(children, "STATISTIC", "TYPICAL"):
             return m.Spacing(first, "min")
         if not has(children, "STATISTIC", "TYPICAL"):
             raise Unsettled("Of many distances one has to be named: the average, the median or the smallest.")
@@ -194,7 +197,10 @@ class NumberReader(StepReader):
         return m.Power(things(children)[0])
 
     def power_share(self, children: list[Any]) -> m.Times:
-        return m.Times(values(children, "QPCT")[0].value / 100, self.power(children))
+        power = self.power(children)
+        if any(vocabulary.concept_of(word.word) == "solar" for word in power.thing.classes):
+            raise Unsettled("It is not clear whether the percentage is of the panels or their efficiency.")
+        return m.Times(values(children, "QPCT")[0].value / 100, power)
 
     def power_plain(self, children: list[Any]) -> m.Power:
         return m.Power(THEY)
@@ -308,8 +314,8 @@ def _per(children: Sequence[Any]) -> str | None:
 
 
 MEASURES = (
-    m.Count, m.Area, m.Share, m.AreaStatistic, m.Perimeter, m.Distance, m.Spacing, m.Density, m.Power, m.ImageFact, m.Ratio,
-    m.Difference, m.Growth, m.Times, GrewAsked, ShareAsked, RatioAsked, DensityAsked, AreaOrNumber,
+    m.Count, m.Area, m.Share, m.AreaStatistic, m.Perimeter, m.Distance, m.Spacing, m.Density, m.Power, m.ImageFact,
+    m.Ratio, m.Difference, m.Growth, m.Times, GrewAsked, ShareAsked, RatioAsked, DensityAsked, AreaOrNumber,
 )  # fmt: skip
 
 

@@ -300,6 +300,9 @@ def _check_places(thing: m.Thing) -> None:
     kinds = [type(step) for step in thing.steps if isinstance(step, m.Near | m.InPart)]
     if kinds[:1] == [m.InPart] == kinds[-1:] and m.Near in kinds:
         raise Unsettled("It is not clear which of the things each part of the image is said of.")
+    parts = {step.part for step in thing.steps if isinstance(step, m.InPart)}
+    if len(parts) > 1:
+        raise Unsettled("It names several parts of the image; ask for one after the other.")
     for step in thing.steps:
         if isinstance(step, m.Near) and step.low and step.high and step.low.limit == step.high.limit:
             raise Unsettled("Nothing is measured at exactly one distance; say within or between.")

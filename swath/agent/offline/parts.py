@@ -1,4 +1,4 @@
-"""Halves and quadrants of the image, as people name them."""
+"""Halves, quadrants and outer thirds of the image, as people name them."""
 
 from __future__ import annotations
 
@@ -88,6 +88,7 @@ def _english() -> Iterator[tuple[tuple[str, ...], str]]:
     for side, spellings in _SIDES.items():
         for spelling in spellings:
             yield from (((*spelling.split(), noun), side) for noun in _HALF_NOUNS)
+            yield (*spelling.split(), "third"), f"{side}-third"
             if side not in ("top", "bottom"):
                 yield tuple(spelling.split()), side
         if side in _COMPASS:

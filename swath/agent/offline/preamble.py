@@ -113,7 +113,10 @@ def without_asides(pieces: Sequence[Piece], text: str) -> tuple[list[Piece], tup
         if others and (
             _is_aside(pieces[start:end], _plain(told), others)
             or _is_repeated(pieces[start:end], around)
-            or (_ENDS & set(pieces[start].mark) and sets_the_scene(pieces[start:end], without_accents(told), ".", around))
+            or (
+                _ENDS & set(pieces[start].mark)
+                and sets_the_scene(pieces[start:end], without_accents(told), ".", around)
+            )
         ):
             rest = without_asides([*pieces[:start], *pieces[end:]], text)
             said = f'Not read: "{_span(pieces, start, end, text)}".'

@@ -152,9 +152,13 @@ def _kind(measure: m.Measure) -> str:
 
 
 def _result_name(measure: m.Measure, unit: str | None) -> str:
-    name = {m.Area: "area", m.Share: "percent", m.Distance: "distance", m.Spacing: "spacing", m.AreaStatistic: "size"}.get(
-        type(measure), "result"
-    )
+    name = {
+        m.Area: "area",
+        m.Share: "percent",
+        m.Distance: "distance",
+        m.Spacing: "spacing",
+        m.AreaStatistic: "size",
+    }.get(type(measure), "result")
     return f"{name}_{(unit or '').replace(' ', '_')}".rstrip("_") if name != "percent" else name
 
 
@@ -176,8 +180,8 @@ def _evidence(writer: Writer, measure: Any) -> str:
 
 # ---------------------------------------------------------------------- units
 SI_OF: dict[type, str] = {
-    m.Count: "count", m.Share: "percent", m.Perimeter: "m", m.Distance: "m", m.Spacing: "m", m.Power: "kW", m.Ratio: "ratio",
-    m.Density: "per km2", m.Growth: "percent",
+    m.Count: "count", m.Share: "percent", m.Perimeter: "m", m.Distance: "m", m.Spacing: "m", m.Power: "kW",
+    m.Ratio: "ratio", m.Density: "per km2", m.Growth: "percent",
 }  # fmt: skip
 
 

@@ -97,7 +97,22 @@ def _without_panels(pieces: Sequence[Piece], text: str) -> list[Piece]:
     return [piece for at, piece in enumerate(pieces) if at not in gone]
 
 
-_SUPPOSING = frozenset(("if", "suppose", "supposing", "assume", "assuming", "imagine", "were", "could", "would", "might", "potential", "can"))
+_SUPPOSING = frozenset(
+    (
+        "if",
+        "suppose",
+        "supposing",
+        "assume",
+        "assuming",
+        "imagine",
+        "were",
+        "could",
+        "would",
+        "might",
+        "potential",
+        "can",
+    )
+)
 
 
 def _is_solar(piece: Piece) -> bool:
@@ -116,13 +131,8 @@ def _says_nothing(pieces: Sequence[Piece], at: int, before: str, after: str) -> 
     piece = pieces[at]
     if piece.kind == "ZWHATIS":  # "is how much", at the end of a Chinese question
         return True
-    if piece.kind in (FOREIGN, UNKNOWN):  # "impervious, i.e. buildings and roads": what it means is said
-        if after in ("IGNORE", "ONLY") and piece.text.lower() in ("after", "upon", "by", "once"):
-            return True
-        named_later = after in ("PERCENT", "AREA", "COVERAGE") and "(" in mark_after(pieces, at + 1)
-        if named_later and at + 2 < len(pieces) and pieces[at + 2].kind == "CLASS":
-            return piece.kind == FOREIGN  # "impervious share (roads and buildings)"
-        return after == "BECAUSE" or (after == "CLASS" and "(" in mark_after(pieces, at) and _is_noun(piece))
+    if piece.kind in (FOREIGN, UNKNOWN):
+        return _explained_after(pieces, at, after)
     if piece.kind == "IN" and before == "EFFICIENCY" and "panel" in pieces[at - 1].text.lower():
         return True  # "20 % efficient panels on all roofs"
     if before == "FRAGMENTED" and piece.kind in ("IN", "MULTIPLE", "REGION") and _into_pieces(pieces, at):
@@ -136,6 +146,17 @@ def _says_nothing(pieces: Sequence[Piece], at: int, before: str, after: str) -> 
     if piece.kind == "PERCENT":  # "proportion (%)"
         return before == "PERCENT" or ("(" in piece.mark and any(other.kind == "PERCENT" for other in pieces[:at]))
     return piece.kind == "HAVE" and piece.text.lower() == "show" and not before  # "show the number of"
+
+
+def _explained_after(pieces: Sequence[Piece], at: int, after: str) -> bool:
+    """In "impervious, i.e. buildings and roads" what an unknown word means is said."""
+    piece = pieces[at]
+    if after in ("IGNORE", "ONLY") and piece.text.lower() in ("after", "upon", "by", "once"):
+        return True
+    named_later = after in ("PERCENT", "AREA", "COVERAGE") and "(" in mark_after(pieces, at + 1)
+    if named_later and at + 2 < len(pieces) and pieces[at + 2].kind == "CLASS":
+        return piece.kind == FOREIGN  # "impervious share (roads and buildings)"
+    return after == "BECAUSE" or (after == "CLASS" and "(" in mark_after(pieces, at) and _is_noun(piece))
 
 
 def _into_pieces(pieces: Sequence[Piece], at: int) -> bool:
@@ -160,7 +181,11 @@ def _said(piece: Piece, before: str, after: str, mark: str) -> list[Piece]:
         return [link, renamed(piece, "MORE" if piece.kind == "ORMORE" else "LESS")]
     if piece.kind == "WITH" and piece.text.lower().startswith("which ") and not before:
         return [renamed(piece, "WHICH"), renamed(piece, "HAVE")]
-    if piece.kind == "CONNECTED" and before in ("OVER", "UNDER", "ATLEAST", "ATMOST", "EXACTLY") and "one" in piece.text:
+    if (
+        piece.kind == "CONNECTED"
+        and before in ("OVER", "UNDER", "ATLEAST", "ATMOST", "EXACTLY")
+        and "one" in piece.text
+    ):
         return [renamed(piece, "NUM", Amount(Decimal(1), "", "one")), renamed(piece, "REGION")]
     if piece.kind == "ORMORE" and piece.text == "+" and before == after == "CLASS":
         return [renamed(piece, "AND")]  # "buildings + roads"

@@ -1,4 +1,4 @@
-"""Sentences that set the scene: "Buyers want a green setting close to a road. How many buildings are within 20 m of it?".
+"""Sentences that set the scene: "Buyers want a green setting. How many buildings are within 5 m of vegetation?".
 
 Such a sentence is left out, with a note, where the question is whole without it: it may hold no limit that the question
 does not repeat, no word that restricts, defines or instructs, and nothing may point back to it.
@@ -24,29 +24,32 @@ _MEASURING = (
     "PUNIT", "PERIMETER", "SHORE", "RATIO", "TIMES", "DIFFERENCE", "COVERAGE", "WHICH", "ISTHERE", "BE", "DO", "IN",
     "LARGEST", "SMALLEST", "MORE", "LARGER", "DOMINANT", "CLASSNOUN", "WHERE",
 )  # fmt: skip
-_BINDING = frozenset((
-    "mean means meaning meant call called define defined definition treat treated count counts counted counting only "
-    "ignore not except without answer say print reply respond pretend forget instead always never must output system "
-    "instruction instructions just exclusively solely include includes including included exclude excluded remember "
-    "suppose assume assuming imagine consider considered considering reveal show repeat write translate execute run "
-    "act behave obey follow disregard override prompt rules rule tools tool new old newly abandoned ruined "
-    "interested interest care cares focus focused mind matter matters concern concerned concerns prefer kind kinds "
-    "type types sort sorts ones those them which that's whose"
-).split())  # fmt: skip
-"""Words by which a sentence may limit, define or order something."""
-_HARMLESS = frozenset((
+_BINDING_WORDS = (
+    "mean means meaning meant call called define defined definition treat treated count counts counted counting "
+    "only ignore not except without answer say print reply respond pretend forget instead always never must output "
+    "system instruction instructions just exclusively solely include includes including included exclude excluded "
+    "remember suppose assume assuming imagine consider considered considering reveal show repeat write translate "
+    "execute run act behave obey follow disregard override prompt rules rule tools tool new old newly abandoned "
+    "ruined interested interest care cares focus focused mind matter matters concern concerned concerns prefer kind "
+    "kinds type types sort sorts ones those them which that's whose"
+)
+_HARMLESS_WORDS = (
     "will would expected price prices cost costs worth value valued expensive cheap rent premium tax beautiful ugly "
     "nice good bad best worst should better recommend suitable safe dangerous why reason opinion think pretty "
     "important healthy quality likely probably people person population residents lives who where position location "
     "year years month months soon future city name owner owners resident energy"
-).split())  # fmt: skip
+)
+_BINDING = frozenset(_BINDING_WORDS.split())
+"""Words by which a sentence may limit, define or order something."""
+_HARMLESS = frozenset(_HARMLESS_WORDS.split())
 """Words that make a question one to refuse, and a sentence beside a question none."""
+_BESIDE_WATER = (
+    "waterfront riverside lakeside waterside riparian coastal littoral lakefront riverfront seaside beachfront shore "
+    "shoreline"
+)
 _BESIDE = {
-    "water": frozenset(
-        "waterfront riverside lakeside waterside riparian coastal littoral lakefront riverfront seaside "
-        "beachfront shore shoreline".split()
-    ),
-    "road": frozenset("roadside streetside kerbside wayside".split()),
+    "water": frozenset(_BESIDE_WATER.split()),
+    "road": frozenset(("roadside", "streetside", "kerbside", "wayside")),
 }
 """Words for what lies beside something: a heading with one is explained by a distance to it in the question."""
 _NOUN_ENDINGS = ("s", "tion", "sion", "ment", "ity", "ance", "ence", "ship", "ure", "age", "ing", "plan", "check")

@@ -22,6 +22,7 @@ _STATISTICS = {
     "min": "smallest",
     "max": "largest",
 }
+_DISTANCES = {None: "shortest", "mean": "average", "max": "largest", "min": "smallest"}
 _OPERATORS = {">": "more than", ">=": "at least", "<": "less than", "<=": "at most", "==": "equal to"}
 _PARTS = {"north": "northern half", "south": "southern half", "east": "eastern half", "west": "western half"}
 _PARTS |= {"top": "upper half", "bottom": "lower half", "left": "left half", "right": "right half"}
@@ -34,7 +35,7 @@ def reading(answer: m.Answer) -> str:
     if isinstance(answer, m.Ranking):
         return _ranking(answer)
     if isinstance(answer, m.Fragmentation):
-        return f"whether the {thing(answer.thing)} is one connected region or several"
+        return f"whether {_the(answer.thing)} {_verb(answer.thing)} one connected region or several"
     if isinstance(answer, m.PresentClasses):
         return "classes that occur in the image"
     if isinstance(answer, m.Areas):
@@ -74,18 +75,70 @@ def _is_plain(of: m.Thing) -> bool:
 def claim(of: m.Claim) -> str:
     """A claim as a clause."""
     if isinstance(of, m.Exists):
-        return f"there is {thing(_plainly(of.thing))}"
+        return _exists(of.thing)
     if isinstance(of, m.Compared):
-        right = amount(of.right) if isinstance(of.right, m.Amount) else f"the {number(of.right)}"
+        right = amount(of.right) if isinstance(of.right, m.Amount) else _with_article(of.right)
         return f"the {number(of.left)} is {_OPERATORS[of.operator]} {right}"
     if isinstance(of, m.Connected):
-        return f"the {thing(of.thing)} is one connected region"
+        return f"{_the(of.thing)} {_verb(of.thing)} one connected region"
     if isinstance(of, m.SeenClaim):
         return seen_sentences.claim(of, thing)
+    if isinstance(of, m.Denied) and isinstance(of.claim, m.Exists):
+        return _exists(of.claim.thing, denied=True)
     if isinstance(of, m.Denied):
         return f"it is not so that {claim(of.claim)}"
     word = " and " if isinstance(of, m.AllOf) else " or "
     return word.join(claim(one) for one in of.claims)
+
+
+def _exists(of: m.Thing, *, denied: bool = False) -> str:
+    """That there is such a thing, or that what was picked fulfils what is said after it."""
+    steps = _plainly(of).steps
+    picks = [at for at, step in enumerate(steps) if isinstance(step, m.Pick)]
+    if any(isinstance(step, m.SeenStep) for step in steps) or of.inverted or of.everything:
+        return f"there is {'no ' if denied else ''}{thing(_plainly(of))}"
+    if picks and picks[-1] + 1 < len(steps):
+        picked = things(replace(of, steps=steps[: picks[-1] + 1]))
+        rest = _narrowed("", steps[picks[-1] + 1 :]).strip()
+        if _pick_count(steps) > 1:
+            return f"{'none' if denied else 'at least one'} of {picked} is {rest}"
+        return f"{picked} is {'not ' if denied else ''}{rest}"
+    if picks:
+        return f"there is {'no such object as ' if denied else ''}{things(_plainly(of))}"
+    if of.objects or any(isinstance(step, m.Size | m.Overlapping) for step in steps):
+        said = _narrowed(" or ".join(_one(word) for word in of.classes), steps)
+        return f"there is {'no' if denied else 'at least one'} {said}"
+    return f"there is {'no ' if denied else ''}{_narrowed(_names(of, plural=False), steps)}"
+
+
+def _one(word: m.ClassWord) -> str:
+    """One thing of a class: "building", "water region"."""
+    name = _joined(word.names)
+    return name if _many(name, word.names) == f"{name}s" else f"{name} region"
+
+
+def _pick_count(steps: Sequence[m.Step]) -> int:
+    """How many things are picked."""
+    pick = next(step for step in reversed(steps) if isinstance(step, m.Pick))
+    return 1 if pick.which.startswith("nth") else pick.n
+
+
+def _the(of: m.Thing) -> str:
+    """A thing with an article."""
+    said = things(of) if of.objects else thing(of)
+    return said if said.startswith("the ") else f"the {said}"
+
+
+def _verb(of: m.Thing) -> str:
+    if of.picked:
+        return "is" if _pick_count(of.steps) == 1 else "are"
+    sized = any(isinstance(step, m.Size | m.Overlapping | m.Whole) for step in of.steps)
+    return "are" if of.objects or sized else "is"
+
+
+def _with_article(measure: m.Measure) -> str:
+    said = number(measure)
+    return said if isinstance(measure, m.Times) else f"the {said}"
 
 
 def number(measure: m.Measure) -> str:
@@ -101,8 +154,13 @@ def number(measure: m.Measure) -> str:
     if isinstance(measure, m.Perimeter):
         return f"length of the outline of {thing(measure.thing)}"
     if isinstance(measure, m.Distance):
-        which = {None: "shortest", "mean": "average", "max": "largest"}.get(measure.statistic, measure.statistic)
+        which = _DISTANCES.get(measure.statistic, measure.statistic)
         return f"{which} distance from {thing(measure.a)} to {thing(measure.b)}"
+    if isinstance(measure, m.Spacing):
+        if measure.statistic == "min":
+            return f"shortest distance between any two of the {_counted(measure.thing)}"
+        which = _DISTANCES.get(measure.statistic, measure.statistic)
+        return f"{which} distance from each of the {_counted(measure.thing)} to the nearest other one"
     return _other_number(measure)
 
 
@@ -125,17 +183,22 @@ def _share(share: m.Share) -> str:
     if isinstance(share.whole, m.InPart):
         said = _narrowed(_names(share.part, plural=False), [step for step in share.part.steps if step != share.whole])
         return f"share of the {part_words(share.whole.part)} that is {said}"
-    whole = thing(share.whole) if share.whole.everything else f"the {thing(share.whole)}"
+    whole = thing(share.whole) if share.whole.everything or share.whole.inverted else _covered(share.whole)
+    inside = share.part.steps[-1] if share.part.steps else None
+    if isinstance(inside, m.Inside) and share.part == share.whole.having(inside):
+        return f"share of {whole} that is {'in ' if share.part.picked else ''}{thing(inside.target)}"
     return f"share of {whole} that is {thing(share.part)}"
+
+
+def _covered(of: m.Thing) -> str:
+    said = thing(of)
+    return said if said.startswith("the ") else f"the {said}"
 
 
 def _other_number(measure: m.Measure) -> str:
     if isinstance(measure, m.Density):
         per = f"area of {thing(measure.whole)}" if measure.whole else "area of the image"
         return f"number of {things(measure.thing)} per {per}"
-    if isinstance(measure, m.Spacing):
-        which = {"mean": "average", "max": "largest", "min": "smallest"}.get(measure.statistic, measure.statistic)
-        return f"{which} distance from each of the {_counted(measure.thing)} to the nearest other one"
     if isinstance(measure, m.Power):
         irradiance = measure.irradiance if measure.irradiance is not None else Decimal(1000)
         efficiency = measure.efficiency if measure.efficiency is not None else Decimal("0.2")
@@ -146,16 +209,17 @@ def _other_number(measure: m.Measure) -> str:
     if isinstance(measure, m.ImageFact):
         return image_fact(measure.name)[2]
     if isinstance(measure, m.Times):
-        return f"{_digits(measure.factor)} times the {number(measure.of)}"
+        return f"{_digits(measure.factor)} times {_with_article(measure.of)}"
     if isinstance(measure, m.Growth):
         verb = "shrank" if measure.down else "grew"
         return f"percent by which the {number(measure.before)} {verb} to the {number(measure.after)}"
     if isinstance(measure, m.Ratio):
         return f"{number(measure.a)} divided by the {number(measure.b)}"
     if isinstance(measure, m.Difference):
+        points = "in percentage points, " if isinstance(measure.a, m.Share) else ""
         if measure.absolute:
-            return f"difference between the {number(measure.a)} and the {number(measure.b)}"
-        return f"{number(measure.a)} less the {number(measure.b)}"
+            return f"{points}difference between the {number(measure.a)} and the {number(measure.b)}"
+        return f"{points}{number(measure.a)} less the {number(measure.b)}"
     if isinstance(measure, m.SeenMeasure):
         return seen_sentences.number(measure, thing)
     raise TypeError(f"no words for {type(measure).__name__}")
@@ -163,9 +227,14 @@ def _other_number(measure: m.Measure) -> str:
 
 def thing(of: m.Thing) -> str:
     """A thing as a cover: "vegetation within 30 m of road"."""
-    if of.picked or any(isinstance(step, m.Size | m.Overlapping | m.Whole) for step in of.steps):
+    if of.picked or any(isinstance(step, m.Size | m.Overlapping | m.Whole) or _is_but(step) for step in of.steps):
         return things(of)
     return _narrowed(_names(of, plural=False), of.steps)
+
+
+def _is_but(step: m.Step) -> bool:
+    """Whether a step takes off what is picked."""
+    return isinstance(step, m.Not) and isinstance(step.step, m.Pick)
 
 
 def things(of: m.Thing) -> str:
@@ -174,7 +243,9 @@ def things(of: m.Thing) -> str:
     before = of.steps if not picks else of.steps[: of.steps.index(picks[0])]
     after = () if not picks else of.steps[of.steps.index(picks[0]) + 1 :]
     single = (bool(picks) and picks[0].n == 1) or any("nth" in pick.which for pick in picks)
-    said = _narrowed(_names(of, plural=not single), before)
+    plain = _is_plain(replace(of, steps=())) and not of.everything
+    name = _joined([_one(word) for word in of.classes]) if single and plain else _names(of, plural=not single)
+    said = _narrowed(name, before)
     for pick in picks:
         said = _picked(pick, said)
     return _narrowed(said, tuple(step for step in after if not isinstance(step, m.Pick)))
@@ -182,10 +253,10 @@ def things(of: m.Thing) -> str:
 
 def _picked(pick: m.Pick, said: str) -> str:
     if pick.target is not None:
-        return f"{said} {pick.which} {'to' if pick.which == 'nearest' else 'from'} {thing(pick.target)}"
+        return f"the {said} {pick.which} {'to' if pick.which == 'nearest' else 'from'} {thing(pick.target)}"
     if pick.which.startswith("nth"):
-        return f"{_ordinal(pick.n)} {pick.which.removeprefix('nth ')} {said}".replace("first ", "")
-    return f"{pick.which} {said}" if pick.n == 1 else f"{pick.n} {pick.which} {said}"
+        return f"the {_ordinal(pick.n)} {pick.which.removeprefix('nth ')} {said}".replace("first ", "")
+    return f"the {pick.which} {said}" if pick.n == 1 else f"the {pick.n} {pick.which} {said}"
 
 
 def _ordinal(n: int) -> str:
@@ -232,7 +303,7 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _narrowed(said: str, steps: Sequence[m.Step]) -> str:
-    return " ".join([said, *(_step(step) for step in steps)])
+    return " ".join([said, *dict.fromkeys(_step(step) for step in steps)])
 
 
 def _step(step: m.Step) -> str:  # noqa: C901 -- one line for each kind of step
@@ -250,6 +321,8 @@ def _step(step: m.Step) -> str:  # noqa: C901 -- one line for each kind of step
         return f"in {thing(step.target)}"
     if isinstance(step, m.InPart):
         return f"in the {part_words(step.part)}"
+    if isinstance(step, m.Not) and isinstance(step.step, m.Pick):
+        return f"without {_picked(step.step, 'one' if step.step.n == 1 else 'ones')}"
     if isinstance(step, m.Not):
         return f"not {_step(step.step)}"
     if isinstance(step, m.Pick | m.Whole):
@@ -283,7 +356,7 @@ def _range(low: m.Bound | None, high: m.Bound | None, words: tuple[str, str, str
 
 
 def _limit(limit: m.Amount | Any) -> str:
-    return amount(limit) if isinstance(limit, m.Amount) else f"the {number(limit)}"
+    return amount(limit) if isinstance(limit, m.Amount) else _with_article(limit)
 
 
 def amount(of: m.Amount) -> str:
@@ -300,4 +373,6 @@ def _digits(value: Decimal) -> str:
 
 def part_words(part: str) -> str:
     """A part of the image: "northern half", "north-west quadrant"."""
+    if part.endswith("-third"):
+        return _PARTS[part.removesuffix("-third")].replace("half", "third")
     return _PARTS.get(part, f"{part} quadrant")

@@ -13,7 +13,7 @@ from swath.agent.offline.amounts import units
 from swath.agent.offline.naming import Namer
 from swath.agent.offline.parts import QUADRANTS
 from swath.agent.offline.things import THEY, bounds
-from swath.agent.offline.trees import all_things_in, placed, rebuilt, things_in
+from swath.agent.offline.trees import STEPS, all_things_in, parts_in, placed, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
@@ -219,8 +219,10 @@ class Settler(Namer):
         return tuple(m.Area(m.Thing((m.ClassWord((name,), name),), within.steps)) for name in names)
 
     def _side(self, asked: a.SideAsked) -> m.Choice:
-        operand, parts = _parts_taken_off(asked.operand, asked.parts)
-        parts = parts or self._parts(asked.word)
+        operand, named = _parts_taken_off(asked.operand)
+        if named and asked.parts:
+            raise Unsettled("It is not clear which parts of the image are to be compared.")
+        parts = named or asked.parts or self._parts(asked.word)
         if isinstance(operand, m.Thing):
             operand = self._kind_of([operand], more=True)(operand)
         measures = tuple(placed(operand, part) for part in parts)
@@ -358,13 +360,28 @@ def like(sample: Any, thing: m.Thing) -> Any:
     raise Unsettled("It compares different kinds of measurements.")
 
 
-def _parts_taken_off(operand: Any, parts: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
+def _parts_taken_off(operand: Any) -> tuple[Any, tuple[str, ...]]:
     """In "more buildings, the northern or the southern half" the halves are no condition of the buildings."""
-    if isinstance(operand, m.Thing) and operand.steps and isinstance(operand.steps[-1], m.EitherOf):
-        named = [step.part for option in operand.steps[-1].options for step in option if isinstance(step, m.InPart)]
-        if len(named) == 2 and not parts:
-            return replace(operand, steps=operand.steps[:-1]), tuple(named)
-    return operand, parts
+    named: list[str] = []
+
+    def without(part: Any) -> Any:
+        if not isinstance(part, m.Thing):
+            return part if isinstance(part, STEPS) else None
+        placed = [step for step in part.steps if _is_placing(step)]
+        named.extend(step.part for step in parts_in(tuple(placed)) if isinstance(step, m.InPart))
+        return replace(part, steps=tuple(step for step in part.steps if not _is_placing(step)))
+
+    operand = rebuilt(operand, without)
+    if len(named) == 1 or len(set(named)) < len(named):
+        raise Unsettled("It is not clear which parts of the image are to be compared.")
+    return operand, tuple(named)
+
+
+def _is_placing(step: Any) -> bool:
+    """Whether a step is a part of the image, or one of several."""
+    if isinstance(step, m.EitherOf):
+        return all(_is_placing(one) for option in step.options for one in option)
+    return isinstance(step, m.InPart)
 
 
 def _places(thing: m.Thing) -> list[m.InPart]:

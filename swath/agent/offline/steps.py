@@ -50,7 +50,7 @@ class StepReader(ThingReader):
         limit = next(child for child in children if isinstance(child, m.Thing | m.AreaStatistic))
         measure = m.Area(limit) if isinstance(limit, m.Thing) else limit
         times = m.Times(values(children, "TIMESNUM")[0], measure)
-        return m.Size(*bounds(operator(children) if has_operator(children) else ">=", times))
+        return m.Size(*bounds(operator(children), times))
 
     def size_by(self, children: list[Any]) -> m.Size:
         limit = next(child for child in children if isinstance(child, m.Thing | m.AreaStatistic))

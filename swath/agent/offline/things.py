@@ -364,11 +364,8 @@ class ThingReader(Transformer[Token, Any]):
 
     def classes_except(self, children: list[Any]) -> Classes:
         listed = next(child for child in children if isinstance(child, Classes))
-        return replace(listed, without=(*listed.without, *values(children, "CLASS")))
-
-    def classes_ignoring(self, children: list[Any]) -> Classes:
-        listed = self.classes_except(children)
-        return replace(listed, joined=listed.joined | {"IGNORE"})
+        joined = listed.joined | ({"IGNORE"} if has(children, "IGNORE") else set())
+        return replace(listed, without=(*listed.without, *values(children, "CLASS")), joined=joined)
 
     def mods_(self, children: list[Any]) -> tuple[Any, ...]:
         return steps(children)
