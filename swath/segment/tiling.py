@@ -6,6 +6,7 @@ whatever their size and place.
 
 from __future__ import annotations
 
+import mmap
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ Progress = Callable[[int, int], None]
 IN_MEMORY_BYTES = 2**28
 """Larger results lie in a temporary file that the operating system maps."""
 SURE = 255
+STRIP_PX = 2**22
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,11 @@ def blended(
             if progress is not None:
                 progress(done, len(row_starts) * len(col_starts))
         final = (row_starts[i + 1] if i + 1 < len(row_starts) else rows) - top
-        result[:, top : top + final] = (total[:, :final] + weight[:final] // 2) // weight[:final]
-        total, weight = _moved_up(total, final), _moved_up(weight, final)
+        for channel, sums in enumerate(total):
+            result[channel, top : top + final] = (sums[:final] + weight[:final] // 2) // weight[:final]
+            _move_up(sums, final)
+        _move_up(weight, final)
+        let_go(result)
     return result
 
 
@@ -143,18 +148,29 @@ def _scores(
     return scores
 
 
-def _moved_up(array: NDArray[np.uint32], by: int) -> NDArray[np.uint32]:
-    moved = np.zeros_like(array)
-    moved[..., : array.shape[-2] - by, :] = array[..., by:, :]
-    return moved
+def _move_up(array: NDArray[np.uint32], by: int) -> None:
+    kept = array.shape[0] - by
+    array[:kept] = array[by:].copy()
+    array[kept:] = 0
 
 
 def room(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
     """Zeros; where they are many, in a temporary file that goes when the array does."""
-    if int(np.prod(shape)) * np.dtype(kind).itemsize <= IN_MEMORY_BYTES:
+    size = int(np.prod(shape)) * np.dtype(kind).itemsize
+    if size <= IN_MEMORY_BYTES:
         return np.zeros(shape, kind)
     with tempfile.TemporaryFile() as file:
-        return np.memmap(file, kind, "w+", shape=shape)
+        file.truncate(size)
+        return np.ndarray(shape, kind, mmap.mmap(file.fileno(), size))
+
+
+def let_go(array: NDArray[Any]) -> None:
+    """Take what an array of `room` holds in its file out of memory; it is read again where it is needed."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if isinstance(owner, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        owner.madvise(mmap.MADV_DONTNEED)
 
 
 @dataclass(frozen=True)
@@ -196,7 +212,8 @@ def interpolated(
     return found.astype(np.float32)
 
 
-def strips(rows: int, height: int = 1024) -> Iterator[slice]:
-    """Parts of an image of some rows, from top to bottom."""
+def strips(rows: int, cols: int) -> Iterator[slice]:
+    """Parts of an image from top to bottom, of about `STRIP_PX` pixels each."""
+    height = max(STRIP_PX // cols, 1)
     for top in range(0, rows, height):
         yield slice(top, min(top + height, rows))

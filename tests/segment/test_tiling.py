@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from swath.errors import SwathError
-from swath.segment.tiling import Axis, Tiling, blended, interpolated, room
+from swath.segment.tiling import STRIP_PX, Axis, Tiling, blended, interpolated, let_go, room, strips
 
 TILINGS = st.builds(
     Tiling,
@@ -119,8 +121,29 @@ def test_interpolation_keeps_a_plane_a_plane() -> None:
     assert np.allclose(found[:, 0], (np.arange(2, 38) + 0.5) / 2 - 0.5)
 
 
-def test_large_results_lie_in_a_file() -> None:
+def resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * mmap.PAGESIZE
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc, which Linux has")
+def test_large_results_lie_in_a_file_and_leave_memory() -> None:
     small, large = room((10, 10), np.uint8), room((2**14, 2**14 + 1), np.uint8)
-    assert not isinstance(small, np.memmap)
-    assert isinstance(large, np.memmap)
-    assert large[-1, -1] == 0
+    assert small.base is None
+    before = resident_bytes()
+    large[::4096] = 7
+    large[:4096] = 3
+    full = resident_bytes()
+    let_go(large[1:])
+    let_go(small)
+    assert full - before > 2**25
+    assert resident_bytes() - before < 2**24
+    assert (large[4095, 0], large[8192, 5], large[-1, -1]) == (3, 7, 0)
+
+
+def test_strips_make_up_an_image() -> None:
+    for rows, cols in ((1, 1), (5000, 3000), (7, 2**23)):
+        parts = list(strips(rows, cols))
+        assert [part.start for part in parts] == [0, *(part.stop for part in parts[:-1])]
+        assert parts[-1].stop == rows
+        assert all((part.stop - part.start) * cols <= max(STRIP_PX, cols) for part in parts)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from swath.segment.networks.card import Roofs
 from swath.segment.protocol import BoolImage
-from swath.segment.tiling import SURE, ByteImage
+from swath.segment.tiling import SURE, ByteImage, let_go
 
 Ids = NDArray[np.int32]
 WINDOW_PX = 2048
@@ -81,6 +81,7 @@ def give_away_specks(channels: ByteImage, classes: int, index: int, rule: Roofs)
         inside = tuple(slice(a.start - b.start, a.stop - b.start) for a, b in zip(core, whole, strict=True))
         lower = np.minimum(part[index], np.maximum(rival, 1) - 1)[inside]
         channels[index, *core] = np.where(dropped[inside], lower, part[index][inside])
+        let_go(channels)
 
 
 def _patches(mask: BoolImage, begun: Ids, rule: Roofs) -> tuple[Ids, NDArray[np.bool_], NDArray[np.bool_]]:

@@ -19,7 +19,18 @@ from swath.segment.networks.card import Card, read_card
 from swath.segment.networks.objects import give_away_specks, onto, told_apart
 from swath.segment.networks.view import View, factors, is_rgb
 from swath.segment.protocol import BoolImage, Segmentation, SegmentOptions, unknown_class
-from swath.segment.tiling import IN_MEMORY_BYTES, SURE, Axis, ByteImage, Tiling, blended, interpolated, room, strips
+from swath.segment.tiling import (
+    IN_MEMORY_BYTES,
+    SURE,
+    Axis,
+    ByteImage,
+    Tiling,
+    blended,
+    interpolated,
+    let_go,
+    room,
+    strips,
+)
 
 FloatImage = NDArray[np.float32]
 THREADS = 2
@@ -154,13 +165,15 @@ class OnnxBackend:
             total = mine + rival
             score[part] = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
             mask[part] = score[part] >= np.float32(0.5)
+            let_go(score)
+            let_go(self.channels)
         return score, mask
 
     def _on_image(self, channels: slice) -> Iterator[tuple[slice, FloatImage]]:
         rows, cols = self._raster.shape
         axes = Axis(self._view.shape[0], rows), Axis(self._view.shape[1], cols)
         planes = self.channels[channels]
-        for part in strips(rows):
+        for part in strips(rows, cols):
             if self._view.shape == self._raster.shape:
                 yield part, planes[:, part].astype(np.float32)
             else:
