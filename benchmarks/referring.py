@@ -2,7 +2,7 @@
 
 python benchmarks/referring.py [--data ../shared/data] [--further FILE.jsonl]
 
-Each expression of tests/tools/referring.jsonl (and of a further file) runs on the image that it was written for, and on
+Each expression of tests/tools/referring.jsonl and of a further file runs on the image that it was written for, and on
 every image of its data set in which, by the independent reading of tests/tools/referring_truth.py, it means one object.
 """
 
@@ -96,9 +96,9 @@ def main() -> None:
     """Print the table; what was missed goes to the error stream."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--further", type=Path)
+    parser.add_argument("--further", type=Path, default=TESTS / "referring_further.jsonl")
     arguments = parser.parse_args()
-    files = [TESTS / "referring.jsonl", *([arguments.further] if arguments.further else [])]
+    files = [TESTS / "referring.jsonl", arguments.further]
     expressions = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     with Sandbox() as sandbox:
         rows = list(resolved(arguments.data, expressions, sandbox))

@@ -104,6 +104,7 @@ if present:
 """
 _REPLY = 'reply(" ".join([sentence for sentence in [{names}] if sentence]), kind="text")\n'
 _MARK = "# sentence: "
+_REPLIED = re.compile(r"for sentence in \[(.*?)\] if sentence")
 _BREAK = re.compile(r"(?<=\.) (?=[A-Z])")
 
 
@@ -120,7 +121,11 @@ class Sentence:
     calls: tuple[int, ...]
 
 
-def caption_program(scene: Scene) -> str:
+_TELLING = ("cover", "counts", "colour", "size", "layout", "image", "data")
+"""Sentences, the most telling first."""
+
+
+def caption_program(scene: Scene, sentences: int | None = None) -> str:
     """A program that describes a scene in three to seven sentences of measured facts.
 
     Size and resolution, data and colours; where classes are known, also what covers it, what it holds, the largest of
@@ -128,6 +133,7 @@ def caption_program(scene: Scene) -> str:
 
     Args:
         scene: what is known of the image.
+        sentences: the most telling so many, where fewer are wanted.
     """
     source = f"; its classes come from the source {scene.segmenter}" if scene.classes else ""
     blocks = {
@@ -142,7 +148,9 @@ def caption_program(scene: Scene) -> str:
         size = _LARGEST.replace("AREA", _AREA_M2 if scene.pixel_size_m else _AREA_PX)
         blocks |= {"cover": _COVER, "counts": _COUNTS, "size": size, "layout": _LAYOUT}
     marked = "".join(f"\n{_MARK}{name}{block}" for name, block in blocks.items())
-    return f"{facts}{_HELP}{marked}\n{_REPLY.format(names=', '.join(blocks))}"
+    telling = [name for name in _TELLING if name in blocks][:sentences]
+    names = ", ".join(name for name in blocks if name in telling)
+    return f"{facts}{_HELP}{marked}\n{_REPLY.format(names=names)}"
 
 
 def caption(text: str, program: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Sentence, ...]:
@@ -154,8 +162,10 @@ def caption(text: str, program: str, steps: Sequence[Mapping[str, Any]]) -> tupl
         steps: the lines of the run's `steps.jsonl`.
     """
     blocks = _blocks(program)
-    calls = {name: _calls(name, blocks, steps) for name in blocks}
-    return tuple(Sentence(said, calls[name]) for said, name in zip(_BREAK.split(text), blocks, strict=False))
+    replied = _REPLIED.search(program)
+    names = replied[1].split(", ") if replied else list(blocks)
+    calls = {name: _calls(name, blocks, steps) for name in names}
+    return tuple(Sentence(said, calls[name]) for said, name in zip(_BREAK.split(text), names, strict=False))
 
 
 def _kind(name: str) -> tuple[str, str, str, bool]:

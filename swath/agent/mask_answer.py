@@ -81,6 +81,20 @@ def summary_of(reply: Reply) -> MaskSummary | None:
     return MaskSummary(tuple(mask.name for mask in masks_of(reply))) if reply.kind == "mask" else None
 
 
+def write_class_map(path: Path, masks: list[Mask | Regions], parts: NDArray[np.uint8] | Iterable[Part]) -> None:
+    """Write a map of masks, 1 for the first, with their names and colours.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    names, palette = ["", *(mask.name for mask in masks)], _palette(len(masks))
+    write_classes(path, parts, masks[0].grid, names, palette)
+
+
+def _palette(count: int) -> list[tuple[int, int, int]]:
+    return [(0, 0, 0), *(COLOURS[k % len(COLOURS)] for k in range(count))]
+
+
 def write_mask_answer(folder: Path, reply: Reply, grid: Grid) -> None:
     """Write the map and the picture of an answer of kind mask.
 
@@ -93,17 +107,17 @@ def write_mask_answer(folder: Path, reply: Reply, grid: Grid) -> None:
         InputError: a file cannot be written.
     """
     masks = masks_of(reply)
-    names = ["", *(mask.name for mask in masks)]
-    palette = [(0, 0, 0), *(COLOURS[k % len(COLOURS)] for k in range(len(masks)))]
+    palette = _palette(len(masks))
     if isinstance(masks[0].valid, TiledPixels):
         step = -(-max(grid.shape) // PICTURE_PX)
         codes = np.zeros(tuple(-(-size // step) for size in grid.shape), dtype=np.uint8)
         parts = _thinned(_class_parts(masks, masks[0].valid), codes, step)
-        write_classes(folder / MASK_FILE, parts, grid, names, palette)
+        write_class_map(folder / MASK_FILE, masks, parts)
     else:
         codes = class_map(masks)
-        write_classes(folder / MASK_FILE, codes, grid, names, palette)
-    write_mask_style(folder / MASK_FILE, dict(enumerate(names[1:], start=1)), dict(enumerate(palette)))
+        write_class_map(folder / MASK_FILE, masks, codes)
+    names = {value: mask.name for value, mask in enumerate(masks, start=1)}
+    write_mask_style(folder / MASK_FILE, names, dict(enumerate(palette)))
     picture = Image.fromarray(codes, mode="P")
     picture.putpalette([part for colour in palette for part in colour])
     try:

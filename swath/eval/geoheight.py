@@ -70,6 +70,8 @@ def _extras(row: Row, folder: Path, kind: str) -> dict[str, Any]:
     extras: dict[str, Any] = {"answer": kind, "split": row.text("split", "base"), "height": heights}
     if row.values.get("object") is not None:
         extras["object"] = extras["class"] = _one_of(row, "object", OBJECTS)
+    if row.values.get("classes") is not None:
+        extras["classes"] = _class_names(row)
     return extras
 
 
@@ -120,6 +122,15 @@ def _name(row: Row, folder: Path) -> dict[str, Any]:
 
 def _mask(row: Row, folder: Path) -> dict[str, Any]:
     return {"truth": str(row.present("mask", folder)), "metrics": ("mask", "mask:card")}
+
+
+def _class_names(row: Row) -> dict[str, str]:
+    """What the values of a map of classes are called."""
+    found = row.values["classes"]
+    named = isinstance(found, dict) and all(isinstance(name, str) and name.strip() for name in found.values())
+    if not named or not all(value.isdecimal() for value in found):
+        raise row.fault("classes", "is no object of values and their names")
+    return dict(found)
 
 
 def _text(row: Row, folder: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from swath.tools.discs import SLACK
 from swath.tools.handles import Mask, Regions
 from swath.tools.kernels import grown
 from swath.tools.labelling import mask_runs
-from swath.tools.regions import Statistic, positive, statistic_of
+from swath.tools.regions import Statistic, positive, say_unknown, statistic_of
 from swath.tools.registry import tool
 from swath.tools.site import Site
 
@@ -121,7 +121,10 @@ def touching(site: Site, regions: Regions, target: Mask | Regions) -> Regions:
 @tool(measures=True)
 def overlapping(site: Site, regions: Regions, target: Mask | Regions) -> Regions:
     """The regions with at least one pixel in the target; the others of two dates are those that are new, or gone."""
-    return regions.take(regions.touches(site.mask_of(target).pixels), f"{regions.name} overlapping {target.name}")
+    mask = site.mask_of(target)
+    if mask.known is not None:
+        say_unknown(site, regions, ~regions.touches(mask.known.pixels), mask.known.field)
+    return regions.take(regions.touches(mask.pixels), f"{regions.name} overlapping {target.name}")
 
 
 @tool(measures=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from swath.errors import Refused, ToolError
 from swath.tools.bounds import between, bound_words
 from swath.tools.clip import warn_of_the_cut
-from swath.tools.handles import Mask, Regions
+from swath.tools.handles import BoolArray, Mask, Regions
 from swath.tools.registry import tool
 from swath.tools.site import Site, doubted_areas_m2
 
@@ -205,11 +205,20 @@ def sizes_of(regions: Regions) -> NDArray[np.float64]:
 
 @tool(measures=True)
 def located_in(site: Site, regions: Regions, mask: Mask) -> Regions:
-    """The regions whose centroid lies in a mask, such as a half of the image."""
+    """The regions whose centroid lies in a mask, a half of the image, some slopes; not where these are unknown."""
     where = mask.pixels if mask.frame is None else mask.frame
     rows, cols = np.floor(regions.column("centroids_yx") + 0.5).astype(int).T.reshape(2, -1)
     rows, cols = rows.clip(0, where.shape[0] - 1), cols.clip(0, where.shape[1] - 1)
+    if mask.known is not None:
+        say_unknown(site, regions, ~np.asarray(mask.known.pixels[rows, cols], dtype=bool), mask.known.field)
     return regions.take(where[rows, cols], f"{regions.name} in {mask.name}")
+
+
+def say_unknown(site: Site, regions: Regions, unknown: BoolArray, field: str) -> None:
+    """Say how many regions lie where something is not known."""
+    count = int(np.count_nonzero(unknown))
+    if count:
+        site.warn(f"{count} of {len(regions)} {regions.name} have no known {field} and were left out.")
 
 
 @tool()

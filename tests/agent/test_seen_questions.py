@@ -152,6 +152,69 @@ def test_a_share_of_a_number_is_of_the_objects_of_known_height(holed: Town, tmp_
     assert "1 of 8 building have no known height and were left out." in answer.warnings
 
 
+@pytest.mark.parametrize(
+    ("question", "keep", "unknown"),
+    [
+        ("What share of the buildings stands higher than 110 m in elevation?", lambda z: z > 110, "elevation"),
+        ("What percentage of the buildings is on slopes of at most 6 degrees?", lambda z: z > 0, "slope"),
+        (
+            "What percentage of the buildings would be flooded at a water level of 110 m?",
+            lambda z: z < 110,
+            "elevation",
+        ),
+    ],
+)
+def test_a_share_of_a_number_is_of_the_objects_that_lie_where_something_is_known(
+    question: str, keep: Callable[[float], bool], unknown: str, holed: Town, tmp_path: Path
+) -> None:
+    known = [box for box in BOXES if box.value == 2 and box.name != "b1"]  # b1 lies in the hole
+    wet = "flooded" in question
+    levels = [100 + 0.1 * (box.x0 if wet else (box.x0 + box.x1 - 1) / 2) for box in known]
+    if not wet:  # the centre of b2 lies in the hole, its right edge does not
+        levels = [level for level, box in zip(levels, known, strict=True) if box.name != "b2"]
+    answer = ask(holed, question, tmp_path)
+    assert answer.answer == pytest.approx(100 * sum(map(keep, levels)) / len(levels)), answer.reason
+    count = 8 - len(levels)
+    assert f"{count} of 8 building have no known {unknown} and were left out." in answer.warnings
+
+
+@pytest.mark.parametrize("name", ["crane", "radio mast", "bridge"])
+def test_a_class_that_is_not_known_is_named(name: str, town: Town, tmp_path: Path) -> None:
+    said = str(ask(town, f"How tall is the tallest {name}?", tmp_path).reason)
+    assert said.startswith(f'"{name}" is not a class that the source of classes knows on this image; it knows grass, ')
+
+
+def test_of_more_than_two_none_is_the_taller_one(town: Town, tmp_path: Path) -> None:
+    answer = ask(town, "Which building is taller?", tmp_path)
+    assert str(answer.reason).startswith("There are 7 building except tallest building, not one, ")
+
+
+def test_two_of_one_height_are_neither_taller(town: Town, tmp_path: Path) -> None:
+    grid_heights = town.ground + np.where(town.of("h1", "h2"), 8, town.above)
+    write_array(tmp_path / "level.tif", grid_heights.astype(np.float32), GRID)
+    level = replace(town, options=town.options | {"dsm": tmp_path / "level.tif"})
+    assert ask(level, "Which of the two hangars is taller?", tmp_path).answer == "neither"
+
+
+def test_a_statistic_that_is_not_named_is_said(town: Town, tmp_path: Path) -> None:
+    answer = ask(town, "How tall are the buildings?", tmp_path)
+    assert answer.reading == "median height above ground of building, each counting once"
+    assert "The question names no statistic: it is the median of their heights." in answer.warnings
+
+
+@pytest.mark.parametrize(("said", "count"), [("in one sentence", 1), ("in one or two sentences", 2), ("briefly", 3)])
+def test_a_caption_has_as_many_sentences_as_were_asked_for(said: str, count: int, town: Town, tmp_path: Path) -> None:
+    text = str(ask(town, f"Describe this picture {said}", tmp_path).answer)
+    assert text.count(". ") + 1 == count
+    assert text.startswith("By area it is ")
+
+
+def test_an_image_in_colour(town: Town, tmp_path: Path) -> None:
+    assert ask(town, "Is the image in colour?", tmp_path).answer == "yes"
+    unknown = replace(town, options={**town.options, "bands": {"nir": 1}})
+    assert ask(unknown, "Is the image in colour?", tmp_path).answer == "no"
+
+
 def test_an_area_by_height_says_what_is_unknown(holed: Town, tmp_path: Path) -> None:
     above = holed.above.copy()
     above[HOLE] = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import swath
 from swath.errors import InputError
 from swath.eval.cases import Case, open_benchmark
+from swath.eval.runner.run import run
 from swath.eval.scores import Prediction, open_metric, score
 from swath.raster.reader import open_raster
 from swath.testing.benchmarks.geoheight import GROUND_M, LOW_M, TALL_M, TREE_M, write_geoheight
@@ -117,6 +119,19 @@ def test_heights_and_masks_are_measured_from_what_a_case_gives(
         assert score(case, said).verdict == "right"
 
 
+def test_a_map_of_classes_is_scored_by_its_names(folder: Path, tmp_path: Path) -> None:
+    """The answer's first class is the truth's second: by their values nothing would be right."""
+    line = {"id": "M", "level": "object", "task": "map", "question": "Segment the trees and the buildings",
+            "type": "mask", "image": "image.tif", "mask": "labels.tif", "labels": "labels.tif",
+            "legend": "legend.json", "classes": {"1": "building", "2": "tree", "3": "ground"}}  # fmt: skip
+    data = tmp_path / "data"
+    shutil.copytree(folder, data)
+    (data / "geoheight.jsonl").write_text(json.dumps(line))
+    run("geoheight", data, tmp_path / "out", planner="offline", oracle="segmenter")
+    row = next(row for row in map(json.loads, (tmp_path / "out" / "results.jsonl").open()) if row["cell"] != "plain")
+    assert row["scores"][0]["value"] == pytest.approx(2 / 3), row  # buildings and trees whole, the ground not asked
+
+
 LINE = {"id": 1, "level": "pixel", "task": "elevation", "question": "How high?", "type": "number", "unit": "m",
         "answer": 5, "image": "image.tif", "dsm": "dsm.tif"}  # fmt: skip
 
@@ -140,6 +155,9 @@ LINE = {"id": 1, "level": "pixel", "task": "elevation", "question": "How high?",
         ("tolerance_rel", "20 %", "is '20 %', not a finite number"),
         ("gsd_m", -1, "is negative"),
         ("object", "bridge", "is 'bridge', not one of building, tree"),
+        ("classes", ["building"], "is no object of values and their names"),
+        ("classes", {"one": "building"}, "is no object of values and their names"),
+        ("classes", {"1": " "}, "is no object of values and their names"),
         ("image", "gone.tif", "names 'gone.tif', which is not in"),
         ("image", "../image.tif", "is '../image.tif', which is no path below"),
         ("image", "/etc/passwd", "is '/etc/passwd', which is no path below"),

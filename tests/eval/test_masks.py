@@ -15,7 +15,7 @@ from swath.eval.cases import Case
 from swath.eval.metrics.masks import MaskIou
 from swath.eval.scores import Prediction, score
 from swath.raster.grid import Grid
-from swath.raster.write import write_array, write_mask
+from swath.raster.write import write_array, write_classes, write_mask
 
 SHAPE = (20, 30)
 
@@ -85,6 +85,49 @@ def test_classes_are_averaged() -> None:
     given = _painted(1, slice(0, 5)) + _painted(2, slice(5, 20)) + _painted(3, slice(20, 30))
     # class 1: 5 of 10 columns, class 2: 10 of 15, class 3 is not in the truth
     assert score(_case(truth), Prediction("answered", given)).value == pytest.approx((5 / 10 + 10 / 15 + 0) / 3)
+
+
+def _classes(path: Path, names: list[str], *columns: slice) -> Path:
+    """A map of classes, the first name of value 1; beside it the file that names them."""
+    pixels = sum((_painted(value, cols) for value, cols in enumerate(columns, start=1)), np.zeros(SHAPE, np.uint8))
+    write_classes(path, pixels, Grid(Affine.identity(), SHAPE), ["", *names], [(value, 0, 0) for value in range(4)])
+    return path
+
+
+LEFT, MIDDLE, RIGHT = slice(0, 10), slice(10, 20), slice(20, 30)
+
+
+def test_classes_of_other_values_are_matched_by_their_names(tmp_path: Path) -> None:
+    truth = _classes(tmp_path / "truth.tif", ["building", "tree"], LEFT, MIDDLE)
+    other = _classes(tmp_path / "other.tif", ["trees", "house over 5 m", "buildings"], slice(10, 15), RIGHT, LEFT)
+    found = score(_case(truth), Prediction("answered", other))
+    assert found.value == pytest.approx((1 + 0.5 + 0) / 3)  # buildings, half of the trees, and what is not in the truth
+    assert found.why == "IoU 0.5000, right from 0.5"
+    total = MaskIou().total([(_case(truth), Prediction("answered", other))])
+    assert (total["IoU building"], total["IoU tree"], total["IoU house over 5 m"]) == (1, 0.5, 0)
+
+
+def test_a_class_with_a_condition_is_the_class_where_no_other_is(tmp_path: Path) -> None:
+    truth = _classes(tmp_path / "truth.tif", ["tree", "building"], MIDDLE, LEFT)
+    tall = _classes(tmp_path / "tall.tif", ["building taller than 5 m", "tree"], LEFT, MIDDLE)
+    assert score(_case(truth), Prediction("answered", tall)).value == 1
+    two = _classes(tmp_path / "two.tif", ["building over 5 m", "building up to 5 m", "tree"], LEFT, RIGHT, MIDDLE)
+    assert score(_case(truth), Prediction("answered", two)).value == pytest.approx(1 / 4)  # neither of the two
+
+
+def test_values_count_only_where_the_answer_names_none(tmp_path: Path) -> None:
+    codes = _painted(1, LEFT) + _painted(2, MIDDLE)
+    truth = _classes(tmp_path / "truth.tif", ["building", "tree"], LEFT, MIDDLE)
+    found = score(_case(truth), Prediction("answered", codes))
+    assert (found.value, found.why) == (
+        1, "IoU 1.0000, right from 0.5; classes by value, as the answer names none",
+    )  # fmt: skip
+    named = _classes(tmp_path / "named.tif", ["tree", "building"], MIDDLE, LEFT)
+    said = r"Case m: its mask cannot be used: its classes \(1, 2\) have no names, those of the answer do \(tree, buil"
+    with pytest.raises(InputError, match=said):
+        score(_case(codes), Prediction("answered", named))
+    case = _case(codes, classes={"1": "building", "2": "tree"})
+    assert score(case, Prediction("answered", named)).value == 1
 
 
 def test_totals_by_hand() -> None:

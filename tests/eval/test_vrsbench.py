@@ -12,6 +12,7 @@ import pytest
 import swath
 from swath.errors import InputError
 from swath.eval.cases import Case, open_benchmark
+from swath.eval.runner.run import run
 from swath.eval.vrsbench.benchmark import TYPES
 from swath.segment.annotated.objects import class_name
 from swath.segment.boxes import box_px, cells_in, cells_of, corners_px, official_text
@@ -197,3 +198,13 @@ def test_json_as_people_mend_it(text: str, value: object) -> None:
 def test_what_cannot_be_mended_is_one_sentence(text: str) -> None:
     with pytest.raises(InputError, match=r"^a\.json: (not JSON|nested too deeply)"):
         loads(text, Path("a.json"))
+
+
+def test_oriented_references_are_answered_by_oriented_boxes(official: Path, tmp_path: Path) -> None:
+    run("vrsbench-ref-obb", official, tmp_path / "out", planner="offline", oracle="segmenter")
+    rows = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open(encoding="utf-8")]
+    near = next(
+        row for row in rows if row["question"] == "The smaller ship near the bottom." and row["cell"] != "plain"
+    )
+    assert near["prediction"]["answer"] == [pytest.approx([256, 384, 288, 352, 320, 384, 288, 416])]
+    assert near["verdict"] == "right"

@@ -52,9 +52,9 @@ _REASONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "colour color colours colors red blue yellow white black grey gray brown orange pink purple bright dark look "
-        "looks shiny texture material style shape",
+        "looks shiny texture material materials style shape",
         "It asks what something looks like in words that nothing is measured by; colours, shapes, directions and "
-        "distributions are.",
+        "distributions are. A model with eyes could judge it (--look).",
     ),
     (
         "beautiful ugly nice good bad best worst should better recommend suitable safe dangerous why reason opinion "

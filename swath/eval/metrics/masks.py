@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import InputError, SwathError
 from swath.eval.cases import Case
+from swath.eval.metrics.class_maps import ClassMap, matched, read_map
 from swath.eval.metrics.rules import one_of
 from swath.eval.scores import Prediction, Score, Verdict
-from swath.raster.reader import open_raster
 
 RULES = ("sane", "card")
 RIGHT_FROM = 0.5
@@ -26,7 +24,9 @@ class MaskIou:
     """The metric `mask`: right from an IoU of 0.5 upwards; two empty masks agree (`sane`) or score 0 (`card`).
 
     A truth with one value beside 0 is a mask, whatever that value; one with several is a map of classes, whose IoU is
-    the mean over the classes in either map. Pixels without data are 0.
+    the mean over the classes in either map, which are the same where they have one name (the raster's category names,
+    or the case's `extras["classes"]`). Where the answer names none, its values are the truth's, and the score says so.
+    Pixels without data are 0.
     """
 
     def __init__(self, rule: str = "sane") -> None:
@@ -40,12 +40,14 @@ class MaskIou:
         """
         name = f"mask:{self.rule}"
         truth = _truth(case)
-        given = _given(prediction, truth.shape)
+        given = _given(prediction, truth.pixels.shape)
         if isinstance(given, str):
             return Score(name, None, "unparsable", given)
         value = self._image_iou(_overlaps(case, truth, given))
         verdict: Verdict = "right" if value >= RIGHT_FROM else "wrong"
-        return Score(name, value, verdict, f"IoU {value:.4f}, right from {RIGHT_FROM:g}")
+        by_value = len(truth.values) > 1 and not given.names
+        how = "; classes by value, as the answer names none" if by_value else ""
+        return Score(name, value, verdict, f"IoU {value:.4f}, right from {RIGHT_FROM:g}{how}")
 
     def total(self, pairs: Sequence[tuple[Case, Prediction]]) -> dict[str, float]:
         """Measures of the whole set; what is no mask counts as an empty one.
@@ -74,25 +76,28 @@ class MaskIou:
 
 def _pair_overlaps(case: Case, prediction: Prediction) -> Overlaps:
     truth = _truth(case)
-    given = _given(prediction, truth.shape) if prediction.status == "answered" else prediction.status
-    return _overlaps(case, truth, np.zeros_like(truth) if isinstance(given, str) else given)
+    given = _given(prediction, truth.pixels.shape) if prediction.status == "answered" else prediction.status
+    return _overlaps(case, truth, ClassMap(np.zeros_like(truth.pixels)) if isinstance(given, str) else given)
 
 
-def _given(prediction: Prediction, shape: tuple[int, ...]) -> NDArray[Any] | str:
+def _given(prediction: Prediction, shape: tuple[int, ...]) -> ClassMap | str:
     """The predicted mask, or why there is none."""
     try:
-        given = _read(prediction.answer)
+        given = read_map(prediction.answer)
     except SwathError as error:
         return str(error)
-    return given if given.shape == shape else f"a mask of {given.shape} for one of {shape} pixels"
+    found = given.pixels.shape
+    return given if found == shape else f"a mask of {found} for one of {shape} pixels"
 
 
-def _overlaps(case: Case, truth: NDArray[Any], given: NDArray[Any]) -> Overlaps:
-    values = set(np.unique(truth).tolist()) - {0}
-    if len(values) > 1:
-        classes = sorted(values | (set(np.unique(given).tolist()) - {0}))
-        return {str(value): _overlap(truth == value, given == value) for value in classes}
-    return {str(case.extras.get("class", "mask")): _overlap(truth != 0, given != 0)}
+def _overlaps(case: Case, truth: ClassMap, given: ClassMap) -> Overlaps:
+    if len(truth.values) < 2:
+        return {str(case.extras.get("class", "mask")): _overlap(truth.pixels != 0, given.pixels != 0)}
+    try:
+        classes = matched(truth, given)
+    except InputError as error:
+        raise _unusable(case, error) from None
+    return {name: _overlap(truth.of(own), given.of(theirs)) for name, (own, theirs) in classes.items()}
 
 
 def _overlap(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> tuple[int, int]:
@@ -107,24 +112,13 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _truth(case: Case) -> NDArray[Any]:
+def _truth(case: Case) -> ClassMap:
+    names = {int(value): str(name) for value, name in case.extras.get("classes", {}).items()}
     try:
-        return _read(case.truth)
+        return read_map(case.truth, names)
     except SwathError as error:
-        raise InputError(f"Case {case.id}: its mask cannot be used: {error}") from None
+        raise _unusable(case, error) from None
 
 
-def _read(mask: Any) -> NDArray[Any]:
-    """A mask (y, x), 0 where there is no data.
-
-    Raises:
-        InputError: it is neither a raster nor an array of two axes.
-    """
-    if isinstance(mask, str | Path):
-        pixels: NDArray[Any] = open_raster(mask).read(1).data[0].filled(0)
-        return pixels
-    array: NDArray[Any] = np.asarray(mask)
-    if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise InputError(f"{type(mask).__name__} is neither the path of a mask nor an array (y, x).")
-    filled: NDArray[Any] = np.nan_to_num(array)
-    return filled
+def _unusable(case: Case, error: SwathError) -> InputError:
+    return InputError(f"Case {case.id}: its mask cannot be used: {error}")

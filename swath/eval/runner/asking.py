@@ -15,7 +15,7 @@ from typing import Any, Literal
 from swath.agent.ask import keep_run, open_desk
 from swath.agent.desk import Desk
 from swath.agent.graph import work
-from swath.agent.mask_answer import class_map, masks_of
+from swath.agent.mask_answer import class_map, masks_of, write_class_map
 from swath.agent.planner import Planner, PlannerOptions
 from swath.agent.planners import open_planner
 from swath.batch.plans import PlannedOnce
@@ -30,12 +30,16 @@ from swath.eval.runner.opening import LastImage, SharingDesk
 from swath.eval.runner.predictors import Predictor
 from swath.eval.runner.results import MASKS_FOLDER, RUNS_FOLDER, Line, kept_path, run_name
 from swath.eval.scores import Prediction, scores
-from swath.raster.write import write_array
+from swath.tools.handles import Regions
+from swath.tools.rectangles import corners_px
 from swath.trace.reading import RUN_FILE
 from swath.trace.strict_json import json_ready
 from swath.types import Answer
 
 Keep = Literal["light", "wrong", "full"]
+
+ORIENTED = "oriented:"
+"""How the names of metrics of oriented boxes begin."""
 
 _LAST = LastImage()
 _ONE_AT_A_TIME = threading.Lock()
@@ -186,14 +190,21 @@ def _spent(run: Path, planner: PlannedOnce) -> dict[str, Any]:
 
 
 def _prediction(setup: Setup, key: Key, desk: Desk, answer: Answer) -> Prediction:
-    """The answer as metrics take it: of a mask, the file that holds it."""
-    if answer.kind != "mask" or desk.measured is None:
-        return Prediction.of_answer(answer)
-    masks = masks_of(desk.measured.outcome.reply)
+    """The answer as metrics take it: of a mask, the file that holds it; of boxes, oriented ones where these count."""
+    found = Prediction.of_answer(answer)
+    if desk.measured is None:
+        return found
+    reply = desk.measured.outcome.reply
+    oriented = setup.cases[key[0]].metrics[0].startswith(ORIENTED)
+    if answer.kind == "boxes" and oriented and isinstance(reply.objects, Regions):
+        return replace(found, answer=corners_px(reply.objects).reshape(-1, 8).tolist())
+    if answer.kind != "mask":
+        return found
+    masks = masks_of(reply)
     path = _mask_file(setup, key)
     path.parent.mkdir(exist_ok=True)
-    write_array(path, class_map(masks), masks[0].grid)
-    return replace(Prediction.of_answer(answer), answer=str(path))
+    write_class_map(path, masks, class_map(masks))
+    return replace(found, answer=str(path))
 
 
 def _mask_file(setup: Setup, key: Key) -> Path:

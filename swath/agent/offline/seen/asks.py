@@ -173,6 +173,11 @@ class SeenNumbers(SeenThings):
         found = self.difference(children)
         return s.HeightDifference(found.b, found.a, found.absolute)
 
+    def times(self, children: list[Any]) -> m.Ratio:
+        a, b = _two(children)
+        found = m.Ratio(_height_of(a), _height_of(b))
+        return m.Ratio(found.b, found.a) if has(children, "SHORTER", "LOWERWORD") else found
+
     def sides(self, children: list[Any]) -> s.Field:
         return s.Field("length" if has(children, "LENGTH") else "width", things(children)[0])
 
@@ -240,6 +245,23 @@ class SeenNumbers(SeenThings):
         amount = values(children, "QLEN", "QDEG")[0]
         measure = next(child for child in children if isinstance(child, m.SeenMeasure))
         return m.Compared(measure, sign_of(children), amount)
+
+    def side_of_stat(self, children: list[Any]) -> Any:
+        stat = next((child for child in children if isinstance(child, Stat)), None)
+        return children[-1] if stat is None else s.Field("height", many(things(children)[0]), stat.name, stat.percent)
+
+    def is_times(self, children: list[Any]) -> m.Compared:
+        left, right = (child for child in children if isinstance(child, m.Thing | s.Place | s.Field))
+        operator = next((child for child in children if isinstance(child, str) and not isinstance(child, Token)), ">=")
+        factor = values(children, "TIMESNUM")[0]
+        other = right if isinstance(right, s.Field) else _height_of(right)
+        return m.Compared(_height_of(left), operator, m.Times(factor, other))  # type: ignore[arg-type]
+
+    def is_coloured(self, children: list[Any]) -> s.InColour:
+        return s.InColour()
+
+    def is_flat(self, children: list[Any]) -> s.Flat:
+        return s.Flat(of(children), next((child for child in children if isinstance(child, m.Amount)), None))
 
     def is_taller(self, children: list[Any]) -> m.Compared:
         a, b = _two(children)
@@ -335,11 +357,42 @@ class SeenReader(SeenNumbers):
     def higher(self, children: list[Any]) -> s.Higher:
         return s.Higher(tuple(_two(children)), most=has(children, "HIGHERWORD", "TALLEST"))
 
+    def one_of_two(self, children: list[Any]) -> s.OneOfTwo:
+        token = next(child for child in children if has([child], *_MORE))
+        by, most = _MORE[token.type]
+        if token.type in ("BIGGISH", "SMALLISH") and not piece(token).text.lower().endswith("r"):
+            raise Unsettled("It does not compare. Next: ask which is the larger or the largest.")
+        facets = {"HEIGHT": "height", "LENGTH": "length"}
+        by = next((facets[child.type] for child in children if has([child], *facets)), by)
+        return s.OneOfTwo(many(things(children)[0]), by, most)
+
+    def stat_(self, children: list[Any]) -> Stat | None:
+        return children[0] if children else None
+
+    def which_part(self, children: list[Any]) -> s.PartWith:
+        steep = has(children, "SLOPE", "STEEPERWORD", "STEEPEST")
+        thing = of(children)
+        what = "slope" if steep else "height" if thing is not None and not has(children, "ELEVATION") else "elevation"
+        parts = [str(value) for value in values(children, "PART")]
+        if not parts and has(children, "WHICHHALF"):
+            raise Unsettled("It does not say which halves: the northern or southern one, the left or right one.")
+        least = has(children, "LOWERWORD", "SMALLISH", "LOWEST", "SMALLEST")
+        field = self._field(what, [child for child in children if not isinstance(child, m.Thing)])
+        named = None if thing is None else many(thing)
+        return s.PartWith(tuple(parts or _QUADRANTS), replace(field, of=named), not least)
+
     def profile(self, children: list[Any]) -> s.Profile:
         return s.Profile(*values(children, "PLACE"))
 
     def caption(self, children: list[Any]) -> s.Caption:
-        return s.Caption()
+        return s.Caption(next((int(number) for number in values(children, "BRIEFLY")), None))
+
+
+_MORE = {
+    "HIGHERWORD": ("height", True), "LOWERWORD": ("height", False), "BIGGISH": ("area", True),
+    "SMALLISH": ("area", False), "LONGERWORD": ("length", True),
+}  # fmt: skip
+_QUADRANTS = ("top-left", "top-right", "bottom-left", "bottom-right")
 
 
 def _attributive(children: list[Any]) -> list[Any]:

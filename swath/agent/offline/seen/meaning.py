@@ -13,11 +13,12 @@ CellStatistic = Literal["mean", "median", "min", "max", "std", "percentile"]
 
 @dataclass(frozen=True)
 class Place:
-    """One place: of a pixel column and row, of "lonlat" longitude and latitude, of "map" x and y."""
+    """One place: of a pixel column and row, of "lonlat" longitude and latitude, of "map" x and y; "A" if called so."""
 
     kind: Literal["pixel", "lonlat", "map"]
     first: Decimal
     second: Decimal
+    name: str = ""
 
 
 # ---------------------------------------------------------------------- steps
@@ -109,6 +110,21 @@ class Ranked(m.SeenStep):
 
 
 @dataclass(frozen=True)
+class Just(m.SeenStep):
+    """What is nearest to a thing on one side of it; of several, all on that side, until it is settled."""
+
+    target: m.Thing
+    side: str
+
+
+@dataclass(frozen=True)
+class Known(m.SeenStep):
+    """What a field is known of: objects that a share may be related to."""
+
+    field: Literal["height", "elevation", "slope", "flood"]
+
+
+@dataclass(frozen=True)
 class Only(m.SeenStep):
     """There is exactly one; `first` where it is the first of a rank, which only has to be there."""
 
@@ -188,6 +204,24 @@ class LooksLike(m.SeenClaim):
     word: str
 
 
+@dataclass(frozen=True)
+class InColour(m.SeenClaim):
+    """Whether the image has the colours that people see."""
+
+
+@dataclass(frozen=True)
+class Flat(m.SeenClaim):
+    """Whether most of the ground is flat; settled it is a comparison of its flat share.
+
+    Attributes:
+        of: where; None is the whole image.
+        limit: the steepest slope in degrees that is flat, None where none is said.
+    """
+
+    of: m.Thing | None = None
+    limit: m.Amount | None = None
+
+
 # ---------------------------------------------------------------------- answers
 @dataclass(frozen=True)
 class Named:
@@ -252,8 +286,44 @@ class Higher:
 
 
 @dataclass(frozen=True)
+class OneOfTwo:
+    """Which of two things of one class is the larger, taller or longer one, by its side of the other.
+
+    Attributes:
+        of: the two.
+        by: "area", "height" or "length".
+        most: whether the larger one is asked.
+    """
+
+    of: m.Thing
+    by: str
+    most: bool = True
+
+
+@dataclass(frozen=True)
+class PartWith:
+    """Which part of the image has most of something; settled it is a choice.
+
+    Attributes:
+        parts: their names.
+        field: of what in each.
+        most: whether the largest number is asked.
+    """
+
+    parts: tuple[str, ...]
+    field: Field
+    most: bool = True
+
+
+@dataclass(frozen=True)
 class Caption:
-    """The image described in measured facts."""
+    """The image described in measured facts.
+
+    Attributes:
+        sentences: how many were asked for, None where no number was said.
+    """
+
+    sentences: int | None = None
 
 
-SeenAnswer: TypeAlias = "Named | Boxes | Masks | Heights | Profile | Higher | Caption"
+SeenAnswer: TypeAlias = "Named | Boxes | Masks | Heights | Profile | Higher | OneOfTwo | PartWith | Caption"

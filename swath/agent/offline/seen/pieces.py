@@ -12,7 +12,6 @@ from swath.agent.offline import amounts, languages, lexicon, parts, pieces, typo
 from swath.agent.offline import words as words_of
 from swath.agent.offline.lexicon import NOISE, Entry, Lexicon
 from swath.agent.offline.pieces import Piece, renamed
-from swath.agent.offline.seen.meaning import Place
 from swath.agent.offline.seen.places import found_by_form
 from swath.segment import vocabulary
 from swath.tools.colours import TERMS
@@ -158,7 +157,7 @@ def _placed(found: Sequence[Piece]) -> list[Piece]:
             kind = piece.value.kind
         elif piece.kind == "BAREPLACE":
             place = piece.value
-            piece = replace(piece, kind="PLACE", value=Place(kind or place.kind, place.first, place.second))  # type: ignore[arg-type]
+            piece = replace(piece, kind="PLACE", value=replace(place, kind=kind or place.kind))
         placed.append(piece)
     return placed
 
@@ -227,7 +226,8 @@ def _image_left_out(found: list[Piece]) -> list[Piece]:
     for at, piece in enumerate(found):
         whole = piece.kind == "IMAGE" and vocabulary.fold(piece.text) not in _GROUND
         of_share = at > 1 and found[at - 2].kind == "PERCENT"
-        if whole and rest and rest[-1].kind in ("IN", "AT", "FROM", "INSIDE") and not of_share:
+        inside = bool(rest) and (rest[-1].kind in ("IN", "AT", "FROM", "INSIDE") or rest[-1].text.lower() == "over")
+        if whole and inside and not of_share:
             rest.pop()
             continue
         rest.append(piece)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 
 from swath.agent.offline.meaning import Amount
@@ -48,6 +49,10 @@ _FORMS: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 """Kind and form, `a` being the longitude, the x or the column; earlier ones win. A "bare" pair has no kind."""
 _PATTERNS = tuple((kind, re.compile(form, re.IGNORECASE)) for kind, form in _FORMS)
+_CALLED = re.compile(
+    r"\b(?:(?:point|place|location|site|spot|position)\s+)?\b(?P<name>[A-Z])(?:\s+is)?(?:\s+at)?\s*[:=,(]?\s*$"
+)
+"""The letter that a place goes by: "point A at (20, 30)"."""
 _DEGREES = re.compile(r"(?P<a>\d+(?:\.\d+)?)\s*(?:°|degrees?\b|deg\b)", re.IGNORECASE)
 _PERCENTILE = re.compile(
     r"\bp\s?(?P<a>\d{1,2}(?:\.\d+)?)(?!\d)(?!\s*%)|\b(?P<b>\d{1,2}(?:\.\d+)?)(?:st|nd|rd|th)?[ -]percentile\b",
@@ -80,7 +85,10 @@ def _places(text: str) -> Iterator[Piece]:
             kind = "map"
         place = Place("pixel" if kind == "bare" else kind, first, second)  # type: ignore[arg-type]
         name = "BAREPLACE" if kind == "bare" else "PLACE"
-        yield Piece(name, place, match.group().strip(), *match.span())
+        called = _CALLED.search(text[: match.start()])
+        start = called.start() if called else match.start()
+        place = replace(place, name=called["name"]) if called else place
+        yield Piece(name, place, text[start : match.end()].strip(), start, match.end())
 
 
 def _numbers(text: str) -> Iterator[Piece]:

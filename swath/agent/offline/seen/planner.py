@@ -9,11 +9,12 @@ from typing import Any
 
 from lark.exceptions import VisitError
 
-from swath.agent.offline import grammar, sentences
+from swath.agent.offline import grammar, preamble, sentences
 from swath.agent.offline import meaning as m
 from swath.agent.offline.amounts import units
 from swath.agent.offline.lost import first_lost
-from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece
+from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece, renamed
+from swath.agent.offline.refusals import unknown_class
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.seen import sentences as seen_sentences
 from swath.agent.offline.seen.asks import SeenReader
@@ -36,6 +37,10 @@ _MEANT_BY: dict[str, tuple[type, ...]] = {
     "LARGEST": (s.Ranked, s.Field),
     "SMALLEST": (s.Ranked, s.Field),
     "ONLY": (s.Only,),
+    "JUSTSIDE": (s.Related,),
+    "TIMES": (m.Ratio,),
+    "TIMESNUM": (m.Times,),
+    "FLAT": (s.Field,),
     "ALONE": (s.Related,),
     "FLOODED": (s.Flooded, s.Field),
     "VOLUME": (s.Field,),
@@ -115,8 +120,8 @@ def planned(text: str, scene: Scene, *, only_one: bool = False, refused: bool = 
         NotUnderstood: it is no sentence of this grammar.
         Unsettled: it leaves something open, or what it needs was not given.
     """
-    words = _of_areas(heard(text, scene.classes))
-    _check(words.pieces)
+    words = _without_preamble(_of_areas(heard(text, scene.classes)), text)
+    _check(words.pieces, scene.classes)
     try:
         asked = SeenReader().transform(grammar.parse(words.pieces, GRAMMAR))
     except VisitError as error:
@@ -156,17 +161,47 @@ def _of_heights(answer: Any) -> bool:
 
 def reading(answer: Any) -> str:
     """What is measured, as a noun phrase."""
-    own = isinstance(answer, s.Named | s.Boxes | s.Masks | s.Heights | s.Profile | s.Higher | s.Caption)
+    own = isinstance(answer, s.Named | s.Boxes | s.Masks | s.Heights | s.Profile | s.Higher | s.OneOfTwo | s.Caption)
     said = seen_sentences.answer(answer, sentences.thing) if own else sentences.reading(answer)
     return " ".join(said.replace(" ,", ",").split())
 
 
-def _check(pieces: Sequence[Piece]) -> None:
+def _without_preamble(words: Heard, text: str) -> Heard:
+    """The question alone, where sentences about who asks stand before it."""
+    for rest, told in preamble.with_and_without_preamble(words.pieces, text):
+        if told and all(piece.kind not in (UNKNOWN, FOREIGN) for piece in rest):
+            return replace(words, pieces=tuple(rest), notes=(*words.notes, *told))
+    return words
+
+
+def _check(pieces: Sequence[Piece], classes: Sequence[str]) -> None:
     if not pieces or len(pieces) > MOST_PIECES:
         raise grammar.NotUnderstood(0)
     for at, piece in enumerate(pieces):
         if piece.kind in (UNKNOWN, FOREIGN):
+            if _reads_with_a_class(pieces):
+                raise Unsettled(str(unknown_class(_joined(pieces), classes)))
             raise grammar.NotUnderstood(at)
+
+
+def _joined(pieces: Sequence[Piece]) -> Piece:
+    """The words that are no class, as one piece."""
+    strange = [piece for piece in pieces if piece.kind in (UNKNOWN, FOREIGN)]
+    return replace(strange[0], text=" ".join(piece.text for piece in strange))
+
+
+def _reads_with_a_class(pieces: Sequence[Piece]) -> bool:
+    """Whether a class in place of words that are none would make a question."""
+    strange = [at for at, piece in enumerate(pieces) if piece.kind in (UNKNOWN, FOREIGN)]
+    if strange[-1] - strange[0] >= len(strange) or len(strange) == len(pieces):
+        return False
+    first, last = strange[0], strange[-1]
+    known = renamed(pieces[first], "CLASS", m.ClassWord(("class",), pieces[first].text))
+    try:
+        grammar.parse([*pieces[:first], known, *pieces[last + 1 :]], GRAMMAR)
+    except grammar.NotUnderstood:
+        return False
+    return True
 
 
 def _only_a_name(pieces: Sequence[Piece], thing: m.Thing) -> bool:

@@ -14,6 +14,11 @@ from swath.agent.offline.unsettled import Unsettled
 _OF_OBJECTS = (s.Look, s.InCell, s.Related, s.Ranked, s.Only, m.Size, m.Touching, m.Pick, m.Overlapping)
 """Steps that keep or drop whole objects."""
 _FIELDS = {"height": ("height_mask", "m"), "elevation": ("elevation_mask", "m"), "slope": ("slope_mask", "deg")}
+_KNOWN = {
+    "height": "with_height({})", "elevation": "located_in({}, elevation_mask())",
+    "slope": "located_in({}, slope_mask())", "flood": "overlapping({}, elevation_mask())",
+}  # fmt: skip
+"""The objects of which it is known whether they lie so high, so steep, below a level."""
 _REGION_TOOLS = (
     "with_height(", "tallest(", "lowest(", "nth_tallest(", "nth(", "extreme(", "only(", "of_colour(", "of_shape(",
     "of_size(", "in_cell(", "next_to(", "on_side(", "between(", "inside(", "surrounded_by(", "coloured_like(",
@@ -82,6 +87,8 @@ class SeenWriter(Writer):
             return self._look(regions, thing, step)
         if isinstance(step, s.InCell):
             return self.let(f"{name}_in_{step.cell}", f'in_cell({regions}, cell="{step.cell}")')
+        if isinstance(step, s.Known):
+            return self.let(f"{name}_of_known_{step.field}", _KNOWN[step.field].format(regions))
         if isinstance(step, s.Only):
             return self.let(f"the_{name}", f"only({regions})")
         if isinstance(step, s.Related):
@@ -165,13 +172,6 @@ class SeenWriter(Writer):
             return self._field(measure)
         return super()._other_value(measure)
 
-    def _share(self, share: m.Share) -> str:
-        if share.by_count and isinstance(share.whole, m.Thing) and _by_height(share):
-            part, whole = self.regions(share.part), self.regions(share.whole)
-            known = self.let(f"{_short(share.whole)}_of_known_height", f"with_height({whole})")
-            return f"100 * ratio(count({part}), count({known}))"
-        return super()._share(share)
-
     def _height_difference(self, measure: s.HeightDifference) -> str:
         if isinstance(measure.a, s.Place) and isinstance(measure.b, s.Place):
             found = f"elevation_m({place(measure.a)}) - elevation_m({place(measure.b)})"
@@ -201,6 +201,8 @@ class SeenWriter(Writer):
     # ------------------------------------------------------------------ yes or no
     def claim(self, claim: m.Claim) -> str:
         """A claim as an expression that is True or False."""
+        if isinstance(claim, s.InColour):
+            return "has_true_colour()"
         if isinstance(claim, s.LooksLike):
             return f'{self.word(claim.what, claim.of)} == "{claim.word}"'
         return super().claim(claim)
@@ -244,12 +246,6 @@ def pixel(of: s.Place) -> tuple[int, int]:
     if any(number != number.to_integral_value() for number in (of.first, of.second)):
         raise Unsettled("Columns and rows are whole numbers.")
     return int(of.first), int(of.second)
-
-
-def _by_height(share: m.Share) -> bool:
-    """Whether the part differs from the whole by a height, which is not known of every object."""
-    others = share.whole.steps if isinstance(share.whole, m.Thing) else ()
-    return any(getattr(step, "field", "") == "height" and step not in others for step in share.part.steps)
 
 
 def names_of(things: Sequence[m.Thing]) -> str:

@@ -20,11 +20,11 @@ def written(question: m.Question, scene: Scene) -> tuple[str, tuple[str, ...]]:
     """The program of a question, and notes on the unit of its answer."""
     answer: Any = question.answer
     lists = isinstance(answer, s.Heights | s.Profile)
-    if isinstance(answer, s.Named | s.Boxes | s.Masks | s.Caption) and question.unit is not None:
+    if isinstance(answer, s.Named | s.Boxes | s.Masks | s.OneOfTwo | s.Caption) and question.unit is not None:
         raise Unsettled("It asks for a unit, but for no number.")
     if isinstance(answer, s.Caption):
-        return caption_program(scene), ()
-    if not (lists or isinstance(answer, s.Named | s.Boxes | s.Masks)):
+        return caption_program(scene, answer.sentences), ()
+    if not (lists or isinstance(answer, s.Named | s.Boxes | s.Masks | s.OneOfTwo)):
         return reply.written(question, ground_known=scene.pixel_size_m is not None, writer_of=SeenWriter)
     writer = SeenWriter()
     if lists:
@@ -37,6 +37,8 @@ def written(question: m.Question, scene: Scene) -> tuple[str, tuple[str, ...]]:
         masks = [writer.extent(thing) for thing in answer.of]
         shown = masks[0] if len(masks) == 1 else f"[{', '.join(masks)}]"
         last = f'reply({shown}, kind="mask")'
+    elif isinstance(answer, s.OneOfTwo):
+        last = _one_of_two(writer, answer)
     else:
         last = _named(writer, answer)
     return "\n".join([*writer.lines, last]) + "\n", ()
@@ -72,3 +74,29 @@ def _named(writer: SeenWriter, answer: s.Named) -> str:
     word = writer.word(answer.what, answer.of)
     objects = "whole_image()" if answer.of is None else writer.extent(answer.of)
     return f'reply({word}, kind="category", objects={objects})'
+
+
+_PAIRS = {
+    "area": ("area_px({})", "largest", "smallest"),
+    "height": ("region_heights_m({})[0]", "tallest", "lowest"),
+    "length": ("length_m({})", "longest", "longest"),
+}
+"""Of what two things differ by: the number of each, the first, the last."""
+
+
+def _one_of_two(writer: SeenWriter, answer: s.OneOfTwo) -> str:
+    """The side on which the one lies; neither where both are alike. Of more or fewer than two nothing is said."""
+    regions = writer.regions(answer.of)
+    if answer.by == "height":
+        regions = writer.let("of_known_height", f"with_height({regions})")
+    number, most, least = _PAIRS[answer.by]
+    found = writer.let("found", f"{most if answer.most else least}({regions})")
+    other = writer.let("other", f"only(exclude({regions}, {found}))")
+    writer.lines += [
+        f"sizes = [{number.format(found)}, {number.format(other)}]",
+        f"here, there = points_px({found})[0], points_px({other})[0]",
+        "across, down = here[0] - there[0], here[1] - there[1]",
+        'sides = ["right" if across > 0 else "left", "bottom" if down > 0 else "top"]',
+        "answer = sides[0] if abs(across) >= abs(down) else sides[1]",
+    ]
+    return f'reply(answer if sizes[0] != sizes[1] else "neither", kind="category", objects={found})'

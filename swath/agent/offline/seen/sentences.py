@@ -30,6 +30,8 @@ def step(of: m.SeenStep, say: Say) -> str:
         return f"that are {of.word}{' for their class' if of.what == 'size' else ''}"
     if isinstance(of, s.InCell):
         return f"in the {of.cell} of the image cut into three"
+    if isinstance(of, s.Known):
+        return ""
     if isinstance(of, s.Only):
         return "" if of.first else "(the only one)"
     if isinstance(of, s.Ranked):
@@ -104,6 +106,8 @@ def _field(of: s.Field, say: Say) -> str:
 
 def claim(of: m.SeenClaim, say: Say) -> str:
     """A claim as a clause."""
+    if isinstance(of, s.InColour):
+        return "the image has red, green and blue bands of 8 bits"
     if isinstance(of, s.LooksLike):
         what = s.NAMES[of.what][1]
         return f"the {what}{f' of {say(of.of)}' if of.of else ''} is {of.word}"
@@ -125,9 +129,15 @@ def answer(of: Any, say: Say) -> str:
     if isinstance(of, s.Higher):
         word = "higher" if of.most else "lower"
         return f"which is {word}: {' or '.join(_side(option, say) for option in of.options)}"
+    if isinstance(of, s.OneOfTwo):
+        word = _MORE[of.by][0 if of.most else 1]
+        return f"side on which the {word} of the two lies: {say(of.of)}"
     if isinstance(of, s.Caption):
         return "the image described in measured facts"
     raise TypeError(f"no words for {type(of).__name__}")
+
+
+_MORE = {"area": ("larger", "smaller"), "height": ("taller", "lower"), "length": ("longer", "shorter")}
 
 
 def _side(of: m.Thing | s.Place, say: Say) -> str:
@@ -137,9 +147,10 @@ def _side(of: m.Thing | s.Place, say: Say) -> str:
 def place(of: s.Place) -> str:
     """A place in words."""
     first, second = (f"{number:f}" for number in (of.first, of.second))
+    called = f"{of.name} at " if of.name else ""
     if of.kind == "pixel":
-        return f"column {first}, row {second}"
-    return f"longitude {first}, latitude {second}" if of.kind == "lonlat" else f"x {first}, y {second}"
+        return f"{called}column {first}, row {second}"
+    return called + (f"longitude {first}, latitude {second}" if of.kind == "lonlat" else f"x {first}, y {second}")
 
 
 def amount(of: m.Amount) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 from swath.agent.offline import meaning as m
@@ -16,7 +17,7 @@ from swath.agent.offline.unsettled import Unsettled
 from swath.agent.planner import Scene
 from swath.segment import vocabulary
 
-_ONE_BY_ONE = (s.Boxes, s.Named, s.LooksLike)
+_ONE_BY_ONE = (s.Boxes, s.Named, s.LooksLike, s.OneOfTwo)
 """Answers about objects that are pointed at: their places are the nine cells of referring expressions."""
 _HALVES = ("half", "quadrant", "quarter", "halves", "sector")
 _SIDES = ("up", "right", "down", "left")
@@ -67,7 +68,8 @@ class Settler:
             thing = _of_head(thing, head)
         single = is_single(thing)
         at = thing.steps.index(Said()) if Said() in thing.steps else len(thing.steps)
-        steps = [found for step in thing.steps[:at] for found in self._step(step, thing, single=single)]
+        said = self._crossed(thing.steps[:at])
+        steps = [found for step in said for found in self._step(step, thing, single=single)]
         ranked = any(isinstance(step, s.Ranked) for step in steps)
         first = any(isinstance(step, s.Ranked) and (step.n == 1 or step.nth) for step in steps)
         if self.pointed and first and not target:
@@ -85,6 +87,10 @@ class Settler:
             return self._middle(step, single=single)
         if isinstance(step, s.Related):
             return [replace(step, targets=tuple(self.thing(one, thing, target=True) for one in step.targets))]
+        if isinstance(step, s.Just):
+            target = self.thing(step.target, thing, target=True)
+            beside = s.Related("side", (target,), step.side)
+            return [beside, s.Ranked("nearest", target=target)] if single else [beside]
         if isinstance(step, s.Ranked) and step.target is not None:
             return [replace(step, target=self.thing(step.target, thing, target=True))]
         if isinstance(step, m.Near | m.Touching):
@@ -96,6 +102,17 @@ class Settler:
         if isinstance(step, m.Not):
             return [_flipped(inner) for inner in self._step(step.step, thing, single=single)]
         return [step]
+
+    def _crossed(self, steps: Sequence[Any]) -> list[Any]:
+        """Of an object "at the bottom, in the middle" the cell in the middle of the bottom is meant."""
+        edge = next((step for step in steps if isinstance(step, Placed) and self._cell(step.part) in _EDGES), None)
+        if not self.pointed or edge is None or Middle() not in steps:
+            return list(steps)
+        side = self._cell(edge.part)
+        cell = f"{side}-centre" if side in ("top", "bottom") else f"centre-{side}"
+        others = [step for step in steps if step not in (edge, Middle())]
+        self.notes.append(f'"{edge.text}, in the middle" is the {cell} of the image cut into three rows and columns.')
+        return [s.InCell(cell, edge.part), *others]
 
     def _with_field(self, step: s.Between) -> s.Between:
         """Of "the area above 20 m" the surfaces that are given tell what is meant."""
@@ -134,27 +151,25 @@ class Settler:
         return f"{down}-{across}"
 
     def _middle(self, middle: Middle, *, single: bool) -> list[Any]:
-        cell = middle.corner or "centre"
-        if middle.corner and not self.pointed:
-            return [m.InPart(middle.corner)]
-        found: list[Any] = [s.InCell(cell, middle.corner)]
-        if single:
-            self.notes.append(f"Of several in the {cell} the one nearest to it is meant.")
-            found.append(s.Ranked("corner" if middle.corner else "centre", middle.corner))
-        return found
+        if middle.corner and not (self.pointed and single):
+            return [s.InCell(middle.corner, middle.corner) if self.pointed else m.InPart(middle.corner)]
+        if middle.corner:  # a corner is no ninth of the image; what is meant is nearest to it, in its quarter
+            self.notes.append(f"Of several in the {middle.corner} quarter the one nearest to the corner is meant.")
+            return [m.InPart(middle.corner), s.Ranked("corner", middle.corner)]
+        if not single:
+            return [s.InCell("centre")]
+        self.notes.append("Of several in the centre the one nearest to it is meant.")
+        return [s.InCell("centre"), s.Ranked("centre")]
 
     # ------------------------------------------------------------------ answers
     def _answer(self, asked: Any) -> Any:
+        found = self._compared(asked) if isinstance(asked, m.Compared | m.Ratio | s.Flat | s.PartWith) else None
+        if found is not None:
+            return found
         if isinstance(asked, Unclear):
             return s.At(asked.place, above_ground=self._above_ground_alone())
         if isinstance(asked, s.Field):
             return self._field(asked)
-        if isinstance(asked, m.Compared):
-            right = asked.right if isinstance(asked.right, m.Amount) else self._answer(asked.right)
-            left = self._answer(asked.left)
-            if isinstance(right, m.Amount) and right.unit != left.unit:
-                raise Unsettled(f"{right.said} is not a limit for what is measured.")
-            return m.Compared(left, asked.operator, right)
         if isinstance(asked, s.Higher):
             return self._higher(asked)
         if isinstance(asked, s.HeightDifference):
@@ -165,7 +180,24 @@ class Settler:
             return self._one_of(asked)
         if isinstance(asked, m.Share) and asked.by_count:
             self.notes.append("The percentage is of their number, not of their area.")
+            return _of_known(asked)
         return asked
+
+    def _compared(self, asked: m.Compared | m.Ratio | s.Flat | s.PartWith) -> Any:
+        """Two numbers held against each other."""
+        if isinstance(asked, s.Flat):
+            return self._flat(asked)
+        if isinstance(asked, s.PartWith):
+            return self._part_with(asked)
+        if isinstance(asked, m.Ratio):
+            return m.Ratio(self._answer(asked.a), self._answer(asked.b))
+        left, right = self._answer(asked.left), asked.right
+        if isinstance(right, m.Times):
+            return m.Compared(left, asked.operator, m.Times(right.factor, self._answer(right.of)))
+        right = right if isinstance(right, m.Amount) else self._answer(right)
+        if isinstance(right, m.Amount) and right.unit != left.unit:
+            raise Unsettled(f"{right.said} is not a limit for what is measured.")
+        return m.Compared(left, asked.operator, right)
 
     def _above_ground_alone(self) -> bool:
         given = set(self.scene.heights)
@@ -183,30 +215,48 @@ class Settler:
         return replace(named, of=thing.having(s.Only()))
 
     def _field(self, asked: s.Field) -> s.Field:
-        if asked.of is None or asked.what not in ("height", "length", "width", "azimuth"):
+        thing = asked.of
+        if thing is None or asked.what not in ("height", "length", "width", "azimuth"):
             return asked
-        one = is_one(asked.of)
+        one = is_one(thing)
         if asked.what != "height":
-            if any(vocabulary.concept_of(word.word) in _BANDS for word in asked.of.classes):
+            if any(vocabulary.concept_of(word.word) in _BANDS for word in thing.classes):
                 raise Unsettled("No length of what it names is measured, as a box around a band is no band.")
             if not one:
                 raise Unsettled("It is about several objects. Next: ask about one of them, such as the largest.")
             return asked
-        if not one and not asked.statistic:
-            raise Unsettled(
-                "It does not say which height of the many: their mean, median or highest, or that of the tallest."
-            )
-        if not one and (asked.of.countable or asked.of.objects) and asked.statistic in _OF_MANY:
+        if not one and not asked.statistic and (thing.countable or thing.objects):
+            self.notes.append("The question names no statistic: it is the median of their heights.")
+            asked = replace(asked, statistic="median")
+        if not one and (thing.countable or thing.objects) and asked.statistic in _OF_MANY:
             self.notes.append("Each object counts once, with its own height.")
             return replace(asked, statistic="", among=asked.statistic)
         return asked
+
+    def _flat(self, asked: s.Flat) -> m.Compared:
+        """Flat is what has more flat ground than other ground."""
+        if asked.of is not None and (asked.of.countable or asked.of.objects):
+            raise Unsettled("Flat roofs or other flat things are not measured; flat ground is. Next: ask about it.")
+        limit = asked.limit.said if asked.limit is not None else "5 degrees"
+        self.notes.append(f"Flat is ground of which more than half has a slope of at most {limit}.")
+        half = m.Amount(Decimal(50), "percent", "50 %")
+        return m.Compared(s.Field("flat", asked.of, level=asked.limit), ">", half)
+
+    def _part_with(self, asked: s.PartWith) -> m.Choice:
+        """One number for each part of the image: the mean where the question names no other."""
+        field = asked.field if asked.field.statistic else replace(asked.field, statistic="mean")
+        if field is not asked.field:
+            self.notes.append("Compared are means, as the question names no other number.")
+        whole = field.of or m.Thing(everything=True)
+        measures = [self._field(replace(field, of=whole.having(m.InPart(part)))) for part in asked.parts]
+        return m.Choice(asked.parts, tuple(measures), asked.most)
 
     def _higher(self, asked: s.Higher) -> m.Choice:
         _alike(*asked.options)
         names, measures = [], []
         for option in asked.options:
             if isinstance(option, s.Place):
-                names.append(f"({option.first:f}, {option.second:f})")
+                names.append(option.name or f"({option.first:f}, {option.second:f})")
                 measures.append(s.At(option))
                 continue
             names.append(" and ".join(word.word for word in option.classes))
@@ -266,6 +316,20 @@ def _like_target(thing: m.Thing) -> m.Thing:
 
 
 _LAND = ("slope", "elevation")
+
+
+def _of_known(share: m.Share) -> m.Share:
+    """A share by number, of the objects of which it is known whether they lie so high, so steep, below a level."""
+    if not isinstance(share.whole, m.Thing):
+        return share
+    before = share.whole.steps
+    told = tuple(step for step in share.part.steps if step not in before)
+    inner = [step.step if isinstance(step, m.Not) else step for step in told]
+    known = [s.Known(step.field) for step in inner if isinstance(step, s.Between) and step.field != "unclear"]
+    known += [s.Known("flood") for step in inner if isinstance(step, s.Flooded)]
+    of_known = tuple(dict.fromkeys(known))
+    part = replace(share.part, steps=(*before, *of_known, *told))
+    return replace(share, part=part, whole=replace(share.whole, steps=(*before, *of_known)))
 
 
 def _place(step: Any) -> int:

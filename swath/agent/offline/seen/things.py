@@ -26,8 +26,8 @@ _OPERATORS: dict[str, m.Operator] = {
     "NOTSHORTER": ">=", "STEEPER": ">", "FLATTER": "<", "MORE": ">", "LARGER": ">", "LESS": "<", "SMALLER": "<",
 }  # fmt: skip
 _ORDER: tuple[tuple[type, ...], ...] = (
-    (m.Size,), (s.Look,), (m.InPart, s.InCell), (m.Near, m.Touching, s.Related), (s.Between, s.Flooded, m.Not),
-    (s.Ranked,), (s.Only,),
+    (m.Size,), (s.Look,), (m.InPart, s.InCell), (m.Near, m.Touching, s.Related), (s.Just,),
+    (s.Between, s.Flooded, m.Not), (s.Ranked,), (s.Only,),
 )  # fmt: skip
 """What narrows a thing down applies in this order: ranks and the count of one come last."""
 _OPPOSITE = {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
@@ -70,6 +70,15 @@ class Noun:
 
 
 OPEN = (Placed, Middle)
+
+
+@dataclass(frozen=True)
+class By:
+    """By what the largest or smallest is meant: "height" or "area"."""
+
+    field: str
+
+
 STEPS = (m.SeenStep, m.Size, m.Near, m.Touching, m.InPart, m.Not, Placed, Middle)
 
 
@@ -124,7 +133,7 @@ class SeenThings(Transformer[Token, Any]):
         if isinstance(children[0], m.Thing):
             return children[0]
         noun = next(child for child in children if isinstance(child, Noun))
-        thing = replace(noun.thing, steps=ordered(steps_in(children)))
+        thing = replace(noun.thing, steps=_ranked_by(ordered(steps_in(children)), children))
         last = [child for child in children if not isinstance(child, Token)][-1]
         if isinstance(last, Placed) and any(_to_one(step) for step in thing.steps):
             raise Unsettled(
@@ -191,6 +200,8 @@ class SeenThings(Transformer[Token, Any]):
     def target_same(self, children: list[Any]) -> m.Thing:
         return ANYTHING.having(*steps_in(children))
 
+    target_extreme = target_same
+
     # ------------------------------------------------------------------ looks and ranks
     def colour(self, children: list[Any]) -> s.Look:
         return s.Look("colour", values(children, "COLOUR")[0])
@@ -235,6 +246,17 @@ class SeenThings(Transformer[Token, Any]):
     def from_side(self, children: list[Any]) -> s.Ranked:
         return s.Ranked("side", values(children, "PART", "CELL")[0], nth=True)
 
+    def by_most(self, children: list[Any]) -> s.Ranked:
+        rank: s.Ranked = next(child for child in children if isinstance(child, s.Ranked))
+        facets = {"HEIGHT": "height", "LENGTH": "length"}
+        by = next((facets[child.type] for child in children if has([child], *facets)), rank.by)
+        if by == "length" and not rank.most:
+            raise Unsettled("Of lengths the longest is told, not the shortest. Next: ask for the smallest.")
+        return replace(rank, by=by)
+
+    def by_said(self, children: list[Any]) -> By:
+        return By("height" if has(children, "BYHEIGHT") else "area")
+
     # ------------------------------------------------------------------ places
     def cell(self, children: list[Any]) -> Any:
         token = piece(children[-1])
@@ -277,6 +299,12 @@ class SeenThings(Transformer[Token, Any]):
 
     def side_rel(self, children: list[Any]) -> s.Related:
         return s.Related("side", tuple(things(children)), values(children, "SIDEOF")[0])
+
+    def side_just(self, children: list[Any]) -> s.Just:
+        return s.Just(things(children)[0], values(children, "JUSTSIDE")[0])
+
+    def target_others(self, children: list[Any]) -> m.Thing:
+        return ANYTHING
 
     def between(self, children: list[Any]) -> s.Related:
         return s.Related("between", tuple(things(children)))
@@ -406,6 +434,21 @@ def degrees(amount: m.Amount) -> m.Amount:
 def _to_one(step: Any) -> bool:
     """Whether what follows may be about the other thing that the step names."""
     return isinstance(step, s.Related | m.Touching) or (isinstance(step, s.Ranked) and step.target is not None)
+
+
+def _ranked_by(steps: tuple[Any, ...], children: Sequence[Any]) -> tuple[Any, ...]:
+    """Steps, of which a rank is by what is said: "the largest by height".
+
+    Raises:
+        Unsettled: nothing is ranked, or by something else.
+    """
+    said = next((child.field for child in children if isinstance(child, By)), None)
+    if said is None:
+        return steps
+    ranks = [step for step in steps if isinstance(step, s.Ranked)]
+    if len(ranks) != 1 or ranks[0].by not in ("area", said):
+        raise Unsettled(f"It does not say what is ranked by {said}.")
+    return tuple(replace(step, by=said) if step is ranks[0] else step for step in steps)
 
 
 def _whole(number: Decimal) -> int:
