@@ -12,6 +12,7 @@ import pytest
 import swath
 from swath.errors import InputError
 from swath.eval.cases import Case, open_benchmark
+from swath.eval.runner.results import read_results
 from swath.eval.runner.run import run
 from swath.eval.scores import Prediction, open_metric, score
 from swath.raster.reader import open_raster
@@ -128,7 +129,7 @@ def test_a_map_of_classes_is_scored_by_its_names(folder: Path, tmp_path: Path) -
     shutil.copytree(folder, data)
     (data / "geoheight.jsonl").write_text(json.dumps(line))
     run("geoheight", data, tmp_path / "out", planner="offline", oracle="segmenter")
-    row = next(row for row in map(json.loads, (tmp_path / "out" / "results.jsonl").open()) if row["cell"] != "plain")
+    row = next(row for row in read_results(tmp_path / "out").rows if row["cell"] != "plain")
     assert row["scores"][0]["value"] == pytest.approx(2 / 3), row  # buildings and trees whole, the ground not asked
 
 

@@ -12,6 +12,7 @@ import pytest
 import swath
 from swath.errors import InputError
 from swath.eval.cases import Case, open_benchmark
+from swath.eval.runner.results import read_results
 from swath.eval.runner.run import run
 from swath.eval.vrsbench.benchmark import TYPES
 from swath.segment.annotated.objects import class_name
