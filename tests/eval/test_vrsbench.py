@@ -203,7 +203,7 @@ def test_what_cannot_be_mended_is_one_sentence(text: str) -> None:
 
 def test_oriented_references_are_answered_by_oriented_boxes(official: Path, tmp_path: Path) -> None:
     run("vrsbench-ref-obb", official, tmp_path / "out", planner="offline", oracle="segmenter")
-    rows = [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").open(encoding="utf-8")]
+    rows = read_results(tmp_path / "out").rows
     near = next(
         row for row in rows if row["question"] == "The smaller ship near the bottom." and row["cell"] != "plain"
     )
