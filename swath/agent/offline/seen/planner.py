@@ -190,10 +190,15 @@ def _joined(pieces: Sequence[Piece]) -> Piece:
     return replace(strange[0], text=" ".join(piece.text for piece in strange))
 
 
+_ASKED_FOR = ("class", "classes", "category", "kind", "type", "name", "material", "materials", "texture", "age", "use")
+"""What is asked of a thing in words that name no thing."""
+
+
 def _reads_with_a_class(pieces: Sequence[Piece]) -> bool:
     """Whether a class in place of words that are none would make a question."""
     strange = [at for at, piece in enumerate(pieces) if piece.kind in (UNKNOWN, FOREIGN)]
-    if strange[-1] - strange[0] >= len(strange) or len(strange) == len(pieces):
+    asks = any(pieces[at].text.lower() in _ASKED_FOR for at in strange)
+    if asks or strange[-1] - strange[0] >= len(strange) or len(strange) == len(pieces):
         return False
     first, last = strange[0], strange[-1]
     known = renamed(pieces[first], "CLASS", m.ClassWord(("class",), pieces[first].text))

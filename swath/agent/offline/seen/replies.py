@@ -85,7 +85,7 @@ _PAIRS = {
 
 
 def _one_of_two(writer: SeenWriter, answer: s.OneOfTwo) -> str:
-    """The side on which the one lies; neither where both are alike. Of more or fewer than two nothing is said."""
+    """On which of eight sides the one lies; neither where both are alike. Of more or fewer than two nothing is said."""
     regions = writer.regions(answer.of)
     if answer.by == "height":
         regions = writer.let("of_known_height", f"with_height({regions})")
@@ -97,6 +97,7 @@ def _one_of_two(writer: SeenWriter, answer: s.OneOfTwo) -> str:
         f"here, there = points_px({found})[0], points_px({other})[0]",
         "across, down = here[0] - there[0], here[1] - there[1]",
         'sides = ["right" if across > 0 else "left", "bottom" if down > 0 else "top"]',
-        "answer = sides[0] if abs(across) >= abs(down) else sides[1]",
+        "slant = min(abs(across), abs(down)) > 0.414 * max(abs(across), abs(down))",
+        'answer = f"{sides[1]}-{sides[0]}" if slant else sides[0] if abs(across) >= abs(down) else sides[1]',
     ]
     return f'reply(answer if sizes[0] != sizes[1] else "neither", kind="category", objects={found})'
