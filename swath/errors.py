@@ -3,7 +3,8 @@
 SwathError                    exit 1   anything that went wrong and has a sentence
 ├── InputError                exit 2   a file or an option cannot be used as given
 ├── Refused                   exit 3   it cannot be measured from this image; says why and what would help
-│   └── UnknownClass                   it names a class that the source of classes does not know
+│   ├── UnknownClass                   it names a class that the source of classes does not know
+│   └── ModelMissing                   the files of a model that it takes are not where they belong
 ├── SandboxUnavailable        exit 1   no isolated worker can be started, so no program is run
 ├── VerificationFailed        exit 1   the program's reply contradicts its own evidence
 ├── ModelError                exit 1   a language model could not be asked, or gave nothing usable
@@ -40,6 +41,10 @@ class Refused(SwathError):
 
 class UnknownClass(Refused):
     """The question names a class that the source of classes does not know."""
+
+
+class ModelMissing(Refused):
+    """The files of a model are not where they belong; the message says which and where."""
 
 
 class SandboxUnavailable(SwathError):

@@ -27,7 +27,7 @@ from swath.segment.protocol import Backend, SegmentOptions
 from swath.segment.registry import AUTO, open_backend, open_vocabulary
 from swath.tools.clip import Clip
 from swath.tools.site import Site
-from swath.trace.events import Listener, nobody
+from swath.trace.events import Event, Listener, nobody, tell
 from swath.types import Answer
 
 OF_CARD = Path("card")
@@ -299,8 +299,14 @@ def errors_of(request: Request, backend: Backend) -> ErrorMatrix | None:
     return found
 
 
+def _tell_tiles(done: int, total: int) -> None:
+    tell(Event("tiles", f"tile {done} of {total}", detail={"done": done, "total": total}))
+
+
 def _source_of_classes(request: Request, raster: Raster) -> Backend:
-    given = SegmentOptions(request.labels, request.legend, request.label_class, request.layers, request.thresholds)
+    given = SegmentOptions(
+        request.labels, request.legend, request.label_class, request.layers, request.thresholds, progress=_tell_tiles
+    )
     if request.before is not None or request.after is not None:
         return open_two_dates(request.before, request.after, request.segmenter, raster, given)
     try:

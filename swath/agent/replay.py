@@ -234,7 +234,7 @@ def _different_steps(run: Run, desk: Desk) -> Iterator[str]:
 def _fingerprints(record: Any) -> list[str]:
     """Every SHA-256 in a segmenter's description, in order."""
     if isinstance(record, Mapping):
-        own = [str(record["sha256"])] if record.get("sha256") else []
+        own = [str(value) for name, value in record.items() if str(name).endswith("sha256") and value]
         return own + [found for value in record.values() for found in _fingerprints(value)]
     if isinstance(record, list | tuple):
         return [found for value in record for found in _fingerprints(value)]

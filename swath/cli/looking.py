@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from swath.cli.options import FILE, SOURCE_OPTIONS, read_bands, with_options
-from swath.cli.printing import json_line
+from swath.cli.printing import json_line, progress
 from swath.trace.wording import harmless, harmless_lines
 
 OF_EACH_BAND = frozenset({"dtypes", "nodata", "band_descriptions", "colorinterp", "scales", "offsets", "units"})
@@ -82,8 +82,11 @@ def tools(as_json: bool, markdown: bool) -> None:
 def segment(image: Path, class_name: str, output: Path, vector: Path | None, **options: Any) -> None:
     """Write the pixels of one CLASS of an IMAGE as a mask on the image's grid."""
     from swath.agent.segmenting import write_class
+    from swath.trace.events import heard_by
 
-    click.echo(harmless_lines(write_class(image, class_name, output, vector, **options)))
+    with progress(quiet=False) as listen, heard_by(listen):
+        said = write_class(image, class_name, output, vector, **options)
+    click.echo(harmless_lines(said))
 
 
 @click.command()

@@ -71,7 +71,8 @@ class SegmentOptions:
         label_class: class name of a vector file without a class column.
         layers: further classes, name to vector or raster file.
         thresholds: index name to threshold ("NDWI" to 0.1).
-        card: card of the model that a segmenter of networks runs.
+        card: card, checkpoint or folder of the model that a segmenter of networks runs.
+        address: the same as it was typed, where it is no file: "http://..."
         progress: told how many tiles of how many are done, by segmenters that work in tiles.
     """
 
@@ -81,6 +82,7 @@ class SegmentOptions:
     layers: Mapping[str, Path] = field(default_factory=dict)
     thresholds: Mapping[str, float] = field(default_factory=dict)
     card: Path | None = None
+    address: str | None = None
     progress: Callable[[int, int], None] | None = field(default=None, compare=False)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from swath.errors import InputError, Refused
+from swath.errors import InputError, ModelMissing, Refused
 from swath.raster.reader import Raster
 from swath.segment.protocol import Backend, OpenVocabulary, SegmentOptions
 
@@ -27,7 +27,7 @@ def open_backend(name: str, raster: Raster, options: SegmentOptions) -> Backend:
     """A backend for one raster.
 
     Args:
-        name: one of `backend_names()`, with the card of a model behind a colon where it takes one ("onnx:CARD.toml"),
+        name: one of `backend_names()`, with the card, checkpoint or address of a model behind a colon ("onnx:A.toml"),
             or "auto": labels where labels, layers or anything about them are given, else
             spectral. Networks are used only by name.
         raster: the image.
@@ -47,12 +47,12 @@ def open_backend(name: str, raster: Raster, options: SegmentOptions) -> Backend:
         factory = entries[name].load()
     except (ImportError, AttributeError) as why:
         raise InputError(f'The segmenter "{name}" cannot be loaded ({why}). Next: install what it needs.') from why
-    backend: Backend = factory(raster, replace(options, card=Path(card)) if card else options)
+    backend: Backend = factory(raster, replace(options, card=Path(card), address=card) if card else options)
     return backend
 
 
 def open_vocabulary(backend: Backend, raster: Raster) -> OpenVocabulary | None:
-    """Who finds objects by free phrases: the backend itself, else the one registered as "grounded"; None without any.
+    """Who finds objects by free phrases: the backend itself, else the one called "grounded"; None without its model.
 
     Raises:
         InputError: it cannot be loaded.
@@ -62,7 +62,10 @@ def open_vocabulary(backend: Backend, raster: Raster) -> OpenVocabulary | None:
         return backend
     if GROUNDED not in _entries():
         return None
-    found = open_backend(GROUNDED, raster, SegmentOptions())
+    try:
+        found = open_backend(GROUNDED, raster, SegmentOptions())
+    except ModelMissing:
+        return None
     if not isinstance(found, OpenVocabulary):
         raise InputError(f'The segmenter "{GROUNDED}" finds no phrases: it has no ground(). Next: install another one.')
     return found

@@ -29,6 +29,7 @@ def checked_options(given: Mapping[str, Any], folder: Folder) -> dict[str, Any]:
     readers: dict[str, Callable[[str, Any], Any]] = {
         **dict.fromkeys(FILES, lambda name, value: folder.file(text(name, value))),
         **dict.fromkeys(WORDS, text),
+        "segmenter": segmenter,
         **dict.fromkeys(NUMBERS, number),
         "layers": lambda name, value: {key: folder.file(text(name, path)) for key, path in named(name, value)},
         "bands": lambda name, value: {key.lower(): whole(name, band) for key, band in named(name, value)},
@@ -58,6 +59,18 @@ def text(name: str, value: Any, longest: int = LONGEST_WORD) -> str:
     except UnicodeEncodeError:
         raise InputError(f"{name} holds letters that no text has. Next: type it anew.") from None
     return value.replace("\0", "")
+
+
+def segmenter(name: str, value: Any) -> str:
+    """The name of a segmenter, without any file or address: pages must not make the server read or call those.
+
+    Raises:
+        InputError: it is none, or names a file or an address.
+    """
+    found = text(name, value)
+    if ":" in found:
+        raise InputError("A page names a segmenter without a file or an address. Next: use swath ask for those.")
+    return found
 
 
 def number(name: str, value: Any) -> float:

@@ -72,7 +72,8 @@ def answer(say: Say, image: str, question: str, thread: str | None, **options: A
     from swath.agent.session import Session
 
     def listen(event: Event) -> None:
-        say(step_of(event))
+        if event.kind != "tiles":  # a page keeps all steps; an image may have thousands of tiles
+            say(step_of(event))
 
     area, uploads = options.pop("area", None), options.pop("uploads")
     if area is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from swath.errors import Refused, UnknownClass
+from swath.segment.grounded.detector import usual_folder
 from swath.segment.protocol import listed_classes
 from swath.segment.vocabulary import canonical
 from swath.tools.clip import warn_of_the_cut
@@ -55,8 +56,8 @@ def _by_phrase(site: Site, phrase: str, known: tuple[str, ...]) -> Mask:
     raise UnknownClass(
         f'"{phrase}" names no class of the source ({site.backend.name}), which knows {listed_classes(known)}. '
         "Next: take one of these and choose among its objects by size, place or neighbours, or add the objects "
-        "with --layer NAME=FILE; a free phrase needs a segmenter with an open vocabulary, one that registers as "
-        '"grounded", and none is installed.'
+        "with --layer NAME=FILE; a free phrase needs the files of OWLv2 or Grounding DINO in "
+        f"{usual_folder()}, see docs/models.md."
     )
 
 

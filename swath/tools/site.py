@@ -144,7 +144,7 @@ class Site:
             if self.nudge.threshold and found.score is not None and found.thresholds is not None:
                 pixels = found.score >= found.thresholds[0 if self.nudge.threshold < 0 else 2]
             self._masks[key] = Mask(
-                pixels & self.valid,
+                self.valid & pixels,  # in this order a set in tiles takes an array
                 self.valid,
                 self.raster.grid,
                 class_name,

@@ -17,14 +17,15 @@ class Event:
     """Something that happened.
 
     Attributes:
-        kind: "begin" or "end" of a question or a step of the graph; a "tool" call or a "model" call that came back.
+        kind: "begin" or "end" of a question or a step of the graph; a "tool" call or a "model" call that came back;
+            "tiles" where a segmenter has come on, with "done" and "total" in its detail.
         name: name of the step, tool or model.
         seconds: how long it took; 0 for a begin.
         detail: JSON-ready: what a step found, what a tool was given and gave, what a model used up; never a key or
             a prompt.
     """
 
-    kind: Literal["begin", "end", "tool", "model"]
+    kind: Literal["begin", "end", "tool", "model", "tiles"]
     name: str
     seconds: float = 0.0
     detail: Mapping[str, Any] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from swath.agent.replay import replay
 from swath.errors import InputError
 from swath.raster.reader import Raster, open_raster
 from swath.segment import registry
+from swath.segment.grounded.detector import usual_folder
 from swath.segment.protocol import Segmentation, SegmentOptions
 from swath.testing.planner import ScriptedPlanner
 from swath.testing.segment import PaintedBackend, PaintedVocabulary
@@ -108,7 +109,7 @@ def test_without_one_the_refusal_says_what_to_install(tmp_path: Path) -> None:
     assert answer.reason == (
         '"red lorry" names no class of the source (labels), which knows house. Next: take one of these and choose '
         "among its objects by size, place or neighbours, or add the objects with --layer NAME=FILE; a free phrase "
-        'needs a segmenter with an open vocabulary, one that registers as "grounded", and none is installed.'
+        f"needs the files of OWLv2 or Grounding DINO in {usual_folder()}, see docs/models.md."
     )
     assert replay(load_run(Path(str(answer.run)))).same
 

@@ -12,6 +12,7 @@ from measured_sites import SHAPE, blobs, call, planar, site_on
 
 from swath.errors import Refused, UnknownClass
 from swath.raster.grid import Grid
+from swath.segment.grounded.detector import usual_folder
 from swath.tools.site import Site
 
 UNKNOWN = Grid(Affine.identity(), SHAPE, None)
@@ -38,7 +39,7 @@ def test_ground_of_a_free_phrase_says_what_would_help() -> None:
         caught.value
     )
     assert str(caught.value).endswith(
-        'needs a segmenter with an open vocabulary, one that registers as "grounded", and none is installed.'
+        f"needs the files of OWLv2 or Grounding DINO in {usual_folder()}, see docs/models.md."
     )
 
 

@@ -130,7 +130,7 @@ def read_card(path: Path) -> Card:
 
 def _card(path: Path, table: dict[str, Any], text: str) -> Card:
     inside, outside = table["input"], table["output"]
-    classes = tuple(_class_name(name) for name in outside["classes"])
+    classes = tuple(class_name(name) for name in outside["classes"])
     named = [name for name in classes if name]
     if not named or len(set(named)) < len(named) or len(classes) > MOST_CLASSES:
         raise ValueError(f"output.classes has to name 1 to {MOST_CLASSES} different classes")
@@ -166,7 +166,8 @@ def _card(path: Path, table: dict[str, Any], text: str) -> Card:
     )
 
 
-def _class_name(name: Any) -> str:
+def class_name(name: Any) -> str:
+    """A class as it is called here; empty for what is no class."""
     text = " ".join(str(name).lower().split())
     return "" if text in ("background", "void", "other") else text
 

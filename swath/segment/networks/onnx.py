@@ -24,6 +24,7 @@ from swath.segment.tiling import (
     SURE,
     Axis,
     ByteImage,
+    Predict,
     Tiling,
     blended,
     interpolated,
@@ -53,14 +54,20 @@ class OnnxBackend:
             Refused: the image is not red, green and blue, or far too coarse.
         """
         self._raster, self._progress = raster, options.progress
-        self.card = read_card(self._card_path(options))
+        self.card = self._read_card(options)
         if not is_rgb(raster):
             raise Refused(
                 f"{self.card.name} sees red, green and blue, which are not known in {raster.path.name}. "
                 "Next: name the bands with --bands red=N,green=N,blue=N, or give --labels FILE."
             )
         self._view = View(raster, factors(raster, self.card.gsd_m))
-        self._session = _session(self.card)
+        self._run = self._runner()
+
+    def _read_card(self, options: SegmentOptions) -> Card:
+        return read_card(self._card_path(options))
+
+    def _runner(self) -> Predict:
+        return runner_of(self.card)
 
     def _card_path(self, options: SegmentOptions) -> Path:
         if options.card is None:
@@ -126,7 +133,7 @@ class OnnxBackend:
         tiling = Tiling(self.card.tile_px, multiple_px=self.card.multiple_px)
         if self._raster.driver == "VRT":  # its file does not tell when the files that it names change
             return self._computed(tiling)
-        key = (*_identity(self._raster), self._view.factors, self.card.sha256, self.card.roofs, tiling)
+        key = (*_identity(self._raster), self._view.factors, *_identity_of(self.name, self.card), tiling)
         found = _LAST.get(key)
         if found is None:
             found = self._computed(tiling)
@@ -136,24 +143,12 @@ class OnnxBackend:
         return found
 
     def _computed(self, tiling: Tiling) -> ByteImage:
-        found = blended(self._view.shape, self.card.channels, self._view.read, self._predict, tiling, self._progress)
+        found = blended(self._view.shape, self.card.channels, self._view.read, self._run, tiling, self._progress)
         rule = self.card.roofs
         if rule is not None and rule.smallest_alone_px:
             give_away_specks(found, len(self.card.classes), self.card.classes.index(rule.class_name), rule)
         found.flags.writeable = False
         return found
-
-    def _predict(self, image: ByteImage) -> FloatImage:
-        values = (image - np.array(self.card.mean, np.float32)) / np.array(self.card.std, np.float32)
-        batch = np.ascontiguousarray(values.transpose(2, 0, 1)[None])
-        try:
-            out = self._session.run(None, {self._session.get_inputs()[0].name: batch})[0]
-        except Exception as why:  # onnxruntime's own errors share no base of their own
-            raise InputError(
-                f"The network {self.card.network.name} cannot be run on {image.shape[0]} x {image.shape[1]} pixels "
-                f"({_first_line(why)}). Next: check tile and multiple in its card."
-            ) from None
-        return _activated(np.asarray(out[0], np.float32), self.card)
 
     def _scores(self, index: int) -> tuple[FloatImage, BoolImage]:
         """Score and mask of a class on the image's own grid."""
@@ -203,6 +198,35 @@ def _identity(raster: Raster) -> tuple[Hashable, ...]:
     beside = sorted(raster.path.parent.glob(f"{raster.path.name}.*"))
     times = tuple(file.stat().st_mtime_ns for file in beside)
     return raster.sha256, raster.name, raster.bands, times
+
+
+def _identity_of(name: str, card: Card) -> tuple[Hashable, ...]:
+    """What a network's scores depend on: who runs which weights, and all that its card states."""
+    return name, str(card.path), card.sha256, card.text, card.roofs
+
+
+def runner_of(card: Card) -> Predict:
+    """What gives the scores of a network for (rows, columns, 3) uint8 RGB: (channels, rows, columns), 0 to 1.
+
+    Raises:
+        InputError: onnxruntime is not installed, or cannot run it.
+    """
+    session = _session(card)
+    name = session.get_inputs()[0].name
+    mean, std = np.array(card.mean, np.float32), np.array(card.std, np.float32)
+
+    def predict(image: ByteImage) -> FloatImage:
+        batch = np.ascontiguousarray(((image - mean) / std).transpose(2, 0, 1)[None])
+        try:
+            out = session.run(None, {name: batch})[0]
+        except Exception as why:  # onnxruntime's own errors share no base of their own
+            raise InputError(
+                f"The network {card.network.name} cannot be run on {image.shape[0]} x {image.shape[1]} pixels "
+                f"({_first_line(why)}). Next: check tile and multiple in its card."
+            ) from None
+        return _activated(np.asarray(out[0], np.float32), card)
+
+    return predict
 
 
 def _strange_size(raster: Raster, card: Card) -> Iterator[str]:

@@ -52,8 +52,10 @@ class Roots:
         """Options of a question, as `swath.ask` takes them, with every file looked up.
 
         Raises:
-            InputError: as for `file`.
+            InputError: as for `file`; or the segmenter names a file or an address, which clients must not choose.
         """
+        if ":" in str(given.get("segmenter") or ""):
+            raise InputError("A client names a segmenter without a file or an address. Next: use swath ask for those.")
         files = {name: self.file(value) for name, value in given.items() if name in FILES}
         layers = {name: self.file(file) for name, file in dict(given.get("layers") or {}).items()}
         return {**given, **files, "layers": layers}

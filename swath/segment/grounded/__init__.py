@@ -1,0 +1,1 @@
+"""Objects that any phrase names, by a detector with an open vocabulary."""
