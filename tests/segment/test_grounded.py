@@ -91,10 +91,10 @@ def test_a_missing_model_says_which_files_to_put_where(raster: Raster, models: P
         open_backend("grounded", raster, SegmentOptions())
     assert str(said.value) == (
         "Free phrases need the files of OWLv2 or Grounding DINO: config.json, model.safetensors, "
-        f"preprocessor_config.json, tokenizer_config.json are not in {models / 'grounded'}. "
+        f"preprocessor_config.json or processor_config.json, tokenizer_config.json are not in {models / 'grounded'}. "
         "Next: put the model's files there."
     )
-    for name in NEEDED[1:]:
+    for name, *_ in NEEDED[1:]:
         (models / "grounded").mkdir(parents=True, exist_ok=True)
         (models / "grounded" / name).touch()
     with pytest.raises(ModelMissing, match=r": config.json is not in "):
@@ -103,7 +103,7 @@ def test_a_missing_model_says_which_files_to_put_where(raster: Raster, models: P
 
 def test_files_that_hold_no_model_are_one_sentence(raster: Raster, models: Path) -> None:
     (models / "grounded").mkdir(parents=True)
-    for name in NEEDED:
+    for name, *_ in NEEDED:
         (models / "grounded" / name).write_text(json.dumps({"model_type": "bert"}))
     with pytest.raises(
         InputError, match=r'holds no model of OWLv2 or Grounding DINO \(it is of the kind "bert", not one of'

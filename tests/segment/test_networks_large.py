@@ -18,19 +18,19 @@ from swath.trace.events import Event
 from swath.trace.reading import find_run
 
 COLOURS = {"building": (220, 40, 200), "water": (20, 60, 100)}
-HELD = 300_000
+HELD = 100_000
 """Pixels above which the image is held in tiles; its windows, and all that is read of it at once, are smaller."""
 
 
 @pytest.fixture
 def scene(tmp_path: Path) -> tuple[Path, str]:
-    """An image of 600 x 2100 pixels, more than one tile high and wide, and a network that sees its colours."""
+    """An image of 560 x 400 pixels, more than one tile high, and a network that sees its colours."""
     random = np.random.default_rng(8)
-    which = np.kron(random.integers(0, 2, (30, 105)), np.ones((20, 20), int))
+    which = np.kron(random.integers(0, 2, (28, 20)), np.ones((20, 20), int))
     pixels = np.array(list(COLOURS.values()), np.uint8)[which]
     place = {"crs": "EPSG:32633", "transform": Affine(0.5, 0, 5e5, 0, -0.5, 4e6)}
     with rasterio.open(
-        tmp_path / "large.tif", "w", driver="GTiff", width=2100, height=600, count=3, dtype="uint8",
+        tmp_path / "large.tif", "w", driver="GTiff", width=400, height=560, count=3, dtype="uint8",
         photometric="rgb", **place,
     ) as file:  # fmt: skip
         file.write(pixels.transpose(2, 0, 1))
@@ -49,13 +49,13 @@ def test_areas_are_those_of_the_same_image_as_an_array(scene: tuple[Path, str], 
     assert replay(find_run(str(tiled.run), tmp_path)).same
 
 
-def test_counts_are_the_same_or_refused_with_the_reason(scene: tuple[Path, str], tmp_path: Path) -> None:
+def test_counts_of_objects_told_apart_by_pixel_are_the_same(scene: tuple[Path, str], tmp_path: Path) -> None:
     image, segmenter = scene
-    question = "How many buildings are there?"
     options: dict[str, Any] = {"segmenter": segmenter, "out": tmp_path / "runs"}
+    question = "How many buildings are there?"
     whole, tiled = swath.ask(image, question, **options), swath.ask(image, question, tiles_above_px=HELD, **options)
-    assert whole.status == "answered"
-    assert tiled.answer == whole.answer
+    assert whole.status == tiled.status == "answered", tiled.reason
+    assert tiled.answer == whole.answer > 1
 
 
 def test_tiles_are_told_to_whoever_listens(scene: tuple[Path, str], tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_tiles_are_told_to_whoever_listens(scene: tuple[Path, str], tmp_path: Pa
     swath.ask(image, "What percentage is water?", segmenter=segmenter, out=tmp_path / "runs", listen=heard.append)
     tiles = [event for event in heard if event.kind == "tiles"]
     total = tiles[0].detail["total"]
-    assert total > 20
+    assert total > 10
     assert [event.detail["done"] for event in tiles] == list(range(1, total + 1))
     assert tiles[0].name == f"tile 1 of {total}"
 

@@ -15,7 +15,11 @@ from swath.segment.networks.catalogue import folder
 from swath.segment.tiling import ByteImage
 
 FloatArray = NDArray[np.float32]
-NEEDED = ("config.json", "model.safetensors", "preprocessor_config.json", "tokenizer_config.json")
+NEEDED = (
+    ("config.json",), ("model.safetensors",), ("preprocessor_config.json", "processor_config.json"),
+    ("tokenizer_config.json",),
+)  # fmt: skip
+"""Files of a model; of some one of two suffices, an older and a newer layout."""
 KINDS = {"owlv2": "Owlv2", "grounding-dino": "GroundingDino"}
 PICTURE_PX = 960
 """Side of the pictures that are looked at; that of OWLv2's own input."""
@@ -43,7 +47,7 @@ def model_folder(given: Path | None) -> Path:
         ModelMissing: files are missing in it; the sentence says which and where to put them.
     """
     place = given if given is not None else usual_folder()
-    missing = [name for name in NEEDED if not (place / name).is_file()]
+    missing = [" or ".join(names) for names in NEEDED if not any((place / name).is_file() for name in names)]
     if missing:
         raise ModelMissing(
             f"Free phrases need the files of OWLv2 or Grounding DINO: {', '.join(missing)} "
