@@ -131,7 +131,7 @@ class Ensemble:
         """A class where its highest score in any source is above every other class's highest."""
         shape = self._raster.shape
         score, mask = room(shape, np.float32), np.zeros(shape, bool)
-        for part in strips(shape[0]):
+        for part in strips(*shape):
             best = {name: self._best(name, part) for name in self._voices}
             mine = best.pop(class_name)
             rival = reduce(np.maximum, best.values()) if best else 1 - mine
