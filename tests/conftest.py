@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pyproj
 import pytest
 from affine import Affine
+from dask_cluster import Cluster, dask_cluster
 from hypothesis import HealthCheck, settings
 
 from swath.raster.grid import Grid
@@ -30,6 +32,14 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder ../shared/data with real imagery is not beside this checkout")
     return folder
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A Dask scheduler and two workers."""
+    pytest.importorskip("distributed", reason="needs the extra cluster")
+    with dask_cluster(tmp_path) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

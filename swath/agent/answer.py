@@ -13,6 +13,7 @@ from swath.agent.measure import Measured
 from swath.agent.objects import as_regions
 from swath.agent.planner import Judgement, Program
 from swath.agent.units import SHOWN
+from swath.raster.remote import shown
 from swath.tools.handles import Mask, Regions
 from swath.tools.site import Site
 from swath.types import Answer, Interval, ObjectsSummary, Status
@@ -34,7 +35,7 @@ def build(desk: Desk, status: Status, reason: str | None) -> Answer:
     base = Answer(
         status=status,
         question=request.question,
-        image=str(request.image),
+        image=shown(request.image),
         reason=reason,
         text=reason or "",
         crs=None if desk.raster is None else desk.raster.grid.crs_name,

@@ -13,8 +13,10 @@ from swath.agent.desk import Desk, Request
 from swath.agent.graph import GIVEN, asked, check, plan, read, work
 from swath.agent.planner import Feedback, Planner, PlannerOptions, Program, Scene
 from swath.agent.planners import open_planner, usage_of
+from swath.agent.resuming import resumable
 from swath.agent.runs import RunRecord, write_run
 from swath.agent.sandbox import Limits, Sandbox
+from swath.raster.remote import known_as
 from swath.trace.events import Listener
 from swath.trace.reading import PROGRAM_FILE
 from swath.types import Answer
@@ -57,6 +59,7 @@ def ask(
     program: str | None = None,
     limits: Limits | None = None,
     listen: Listener | None = None,
+    dask: str | None = None,
     **options: Any,
 ) -> Answer:
     """Ask a question about an image and get a measured answer.
@@ -70,6 +73,7 @@ def ask(
         program: a program to run instead of planning one.
         limits: budgets of the program.
         listen: told of every graph step and tool call as it happens.
+        dask: address of a Dask scheduler whose workers go through the tiles of a large image.
         options: the other fields of `swath.agent.desk.Request`: labels, legend, label_class, layers, aoi, segmenter,
             bands, thresholds, confusion, gsd_m, dsm, dtm, ndsm, dem, vertical_accuracy_m, vertical_unit,
             tiles_above_px, out, keep.
@@ -83,7 +87,8 @@ def ask(
     desk = open_desk(image, question, planner=planner, program=program, **options)
     desk.limits = limits or desk.limits
     desk.listen = listen or desk.listen
-    return answered(desk)
+    with resumable(desk.request, dask):
+        return answered(desk)
 
 
 def answered(desk: Desk) -> Answer:
@@ -144,10 +149,10 @@ def open_desk(
     Raises:
         InputError: there is no such planner.
     """
-    paths: dict[str, Any] = {key: Path(options.pop(key)) for key in PATHS if options.get(key) is not None}
-    layers = {name: Path(path) for name, path in dict(options.pop("layers", None) or {}).items()}
+    paths: dict[str, Any] = {key: known_as(options.pop(key)) for key in PATHS if options.get(key) is not None}
+    layers = {name: known_as(path) for name, path in dict(options.pop("layers", None) or {}).items()}
     given = {key: value for key, value in options.items() if value is not None}
-    request = Request(Path(image), question, layers=layers, **paths, **given)
+    request = Request(known_as(image), question, layers=layers, **paths, **given)
     if program is not None:
         return Desk(request, GivenProgram(program, question), process_sandbox())
     if isinstance(planner, str):

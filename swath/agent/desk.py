@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from swath.raster.grid import check_stated_size
 from swath.raster.height_raster import Surface
 from swath.raster.heights import Heights, open_heights
 from swath.raster.reader import Raster, open_raster
+from swath.raster.remote import shown
 from swath.raster.tiled import USUAL_TILES, PixelSet
 from swath.segment.aoi import Area, area_of_interest
 from swath.segment.dates import open_two_dates
@@ -112,6 +113,11 @@ class Request:
         tiles = replace(USUAL_TILES, above_px=self.tiles_above_px)
         return open_raster(self.image, gsd_m=self.gsd_m, bands=dict(self.bands) or None, tiles=tiles)
 
+    def files(self) -> list[Path]:
+        """The files that are read, but for those that they name themselves."""
+        named = [getattr(self, field.name) for field in fields(self) if field.name != "out"]
+        return [file for file in (*named, *self.layers.values()) if isinstance(file, Path)]
+
     def inputs(self) -> dict[str, Any]:
         """The options that decide what is measured, JSON-ready."""
         left_out = ("image", "question", "out", "keep", "planner", "model", "base_url", "look", "agree")
@@ -120,7 +126,7 @@ class Request:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Path):
-        return str(value)
+        return shown(value)
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
     return value

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from swath.agent.execution import Ledger
 from swath.agent.qgis_styles import INSIDE, write_mask_style
+from swath.raster.fields import TiledField
 from swath.raster.grid import Grid
-from swath.raster.tiled import PixelSet, number_of, part_of
+from swath.raster.tiled import PixelSet, TiledPixels, Tiles, number_of, part_of, whole_of, window_of_set
 from swath.raster.write import write_array, write_mask
 from swath.segment.protocol import Feature, Segmentation
 from swath.tools.clip import Clip
@@ -182,10 +183,10 @@ def read_segmentation(kept: Mapping[str, Any], read_set: Any, read_pixels: Any, 
         read_pixels: from such an entry to the (rows, columns) values of that file.
         read_lines: from such an entry to the lines of that file.
     """
-    score = thresholds = None
+    score: NDArray[np.float32] | TiledField | None = None
+    thresholds = None
     if kept["strict"] is not None and kept["lax"] is not None:
-        score = np.where(read_pixels(kept["strict"]) > 0, np.float32(STRICT), np.float32(0))
-        score = np.where((score == 0) & (read_pixels(kept["lax"]) > 0), np.float32(LAX), score)
+        score = _stand_in(read_set(kept["strict"]), read_set(kept["lax"]))
         thresholds = (STRICT, USED, LAX)
     return Segmentation(
         mask=read_set(kept["mask"]),
@@ -197,6 +198,18 @@ def read_segmentation(kept: Mapping[str, Any], read_set: Any, read_pixels: Any, 
         method=str(kept["method"]),
         warnings=tuple(kept["warnings"]),
     )
+
+
+def _stand_in(strict: PixelSet, lax: PixelSet) -> NDArray[np.float32] | TiledField:
+    """Scores that pass the thresholds where those of then did."""
+
+    def score(rows: slice, cols: slice) -> NDArray[np.float32]:
+        passing = [window_of_set(pixels, rows, cols) for pixels in (strict, lax)]
+        return np.select(passing, [np.float32(STRICT), np.float32(LAX)], np.float32(0))
+
+    if isinstance(strict, TiledPixels):
+        return TiledField(strict.shape, Tiles(0, strict.tiles), score)
+    return score(*whole_of(strict))
 
 
 def _feature(line: str) -> Feature:

@@ -14,9 +14,10 @@ from swath.agent.lineage import Dropped, dropped_objects
 from swath.agent.outlines import Geometries, outlines
 from swath.agent.reasons import Source
 from swath.errors import Refused
+from swath.raster.fields import Field
 from swath.raster.grid import Grid
 from swath.tools.appearance import colours_of_objects
-from swath.tools.cells import Field, statistic_of_objects
+from swath.tools.cells import statistic_of_objects
 from swath.tools.handles import Mask, Regions
 from swath.tools.patches import Patches
 from swath.tools.rectangles import rectangles, sides

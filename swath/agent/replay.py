@@ -164,7 +164,7 @@ def _open(desk: Desk, run: Run, *, resegment: bool) -> None:
     else:
         request = desk.request
         raster = request.opened_image()
-        backend = RecordedBackend(run, raster.shape)
+        backend = RecordedBackend(run, raster.shape, raster.tiles)
         desk.raster, desk.backend = raster, backend
         heights = heights_of(request, raster)
         desk.site = Site(
@@ -186,7 +186,7 @@ def _check_image(desk: Desk, run: Run) -> None:
     recorded, raster = run.record["image"]["sha256"], desk.opened().raster
     if recorded is not None and raster.sha256 != recorded:
         raise InputError(
-            f"{raster.path} is not the image of run {run.id}: its SHA-256 begins with {raster.sha256[:12]}, "
+            f"{raster.path} is not the image of run {run.id}: its SHA-256 begins with {str(raster.sha256)[:12]}, "
             f"not {recorded[:12]}. Next: put the image back, or ask the question again."
         )
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from swath.agent.execution import Outcome, Step
 from swath.agent.kept_masks import keep_masks, sha256_of
+from swath.agent.leftovers import locked
 from swath.agent.mask_answer import write_mask_answer
 from swath.agent.object_files import write_objects
 from swath.agent.objects import ObjectTable, considered_objects, counted_objects, too_many
@@ -24,6 +25,7 @@ from swath.agent.sandbox import SEED
 from swath.errors import InputError
 from swath.raster.grid import Grid
 from swath.raster.reader import Raster
+from swath.raster.remote import is_remote, shown
 from swath.tools.site import Site
 from swath.trace.reading import (
     MASK_FILE,
@@ -167,8 +169,9 @@ def _new_folder(out: Path) -> Iterator[tuple[Path, Path, datetime]]:
     try:
         out.mkdir(parents=True, exist_ok=True)
         partial, folder, created = _reserved(out)
-        yield partial, folder, created
-        partial.rename(folder)
+        with locked(partial):
+            yield partial, folder, created
+            partial.rename(folder)
     except OSError as error:
         _drop(partial)
         raise InputError(_unwritable(out, error)) from error
@@ -306,8 +309,8 @@ def _image(record: RunRecord) -> dict[str, Any]:
     if raster is None:
         return {"path": record.answer.image, "resolved": None, "sha256": None, "held": None, "grid": None}
     return {
-        "path": str(raster.path),
-        "resolved": os.fspath(raster.path.resolve()),
+        "path": shown(raster.path),
+        "resolved": shown(raster.path) if is_remote(raster.path) else os.fspath(raster.path.resolve()),
         "sha256": raster.sha256,
         "held": "tiles" if raster.in_tiles else "array",
         "grid": described_grid(raster.grid),

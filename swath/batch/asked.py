@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from swath.batch.pool import Once
 from swath.batch.rows import Key, Row, row_of, row_of_error
 from swath.batch.zones import zone_rows
 from swath.errors import InputError
+from swath.raster.remote import know, known_as
 from swath.segment.registry import AUTO, backend_names, is_backend
 
 FILES = ("labels", "legend", "aoi", "before", "after", "dsm", "dtm", "ndsm", "dem")
@@ -35,6 +36,7 @@ class Asked:
         options: options of `swath.ask`, file names filled in.
         zones: file of zones, None where the image as a whole is asked about.
         id_field: column that names the zones.
+        credentials: what the process needs to read the rasters that lie on the network.
     """
 
     image: Path
@@ -43,6 +45,7 @@ class Asked:
     options: Mapping[str, Any]
     zones: Path | None = None
     id_field: str | None = None
+    credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def files(self) -> list[Path]:
@@ -61,7 +64,7 @@ def filled_in(options: Mapping[str, Any], image: Path) -> dict[str, Any]:
     """Options with the image's name in the names of their files."""
 
     def filled(file: str | Path) -> Path:
-        return Path(str(file).replace(STEM, image.stem))
+        return known_as(str(file).replace(STEM, image.stem))
 
     files = {name: filled(options[name]) for name in FILES if options.get(name) is not None}
     layers = {name: filled(file) for name, file in (options.get("layers") or {}).items()}
@@ -70,7 +73,7 @@ def filled_in(options: Mapping[str, Any], image: Path) -> dict[str, Any]:
 
 def planner_options(options: Mapping[str, Any]) -> PlannerOptions:
     """Those of the options of `swath.ask` that are about who plans."""
-    names = (field.name for field in fields(PlannerOptions))
+    names = (own.name for own in fields(PlannerOptions))
     return PlannerOptions(**{name: options[name] for name in names if options.get(name) is not None})
 
 
@@ -110,6 +113,7 @@ def rows_of(asked: Asked, items: Sequence[Key], once: Once) -> Iterator[Row]:
         items: (image, zone) of the rows that are wanted, in the order of the file of zones.
         once: keeps programs, so that none is planned twice.
     """
+    know(asked.credentials)
     options = dict(asked.options)
     given = asked.planner
     if isinstance(given, str):

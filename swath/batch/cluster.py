@@ -7,20 +7,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from swath.batch.pool import Lost, Task, Work, here
-from swath.errors import InputError
+from swath.raster.cluster import AHEAD, connected
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
-
-PATIENCE_S = 10
-"""How long a scheduler and its first worker may take to answer."""
-AHEAD = 3
-"""Tasks handed over for each thread of the cluster: none waits for the next, and the scheduler never holds them all."""
+    from distributed import Future
 
 _programs: dict[str, dict[str, Any]] = {}
 """What a worker has computed once, for the run that it is working for."""
@@ -40,7 +34,7 @@ def results_on(address: str, work: Work, tasks: Sequence[Task]) -> Iterator[tupl
         InputError: there is no such cluster, it has no worker, or the library is not installed.
     """
     run = uuid4().hex
-    with _client(address) as client:
+    with connected(address) as client:
         from distributed import as_completed
 
         waiting, running = deque(tasks), dict[Any, Task]()
@@ -77,24 +71,3 @@ def _worked(run: str, work: Work, task: Task) -> list[Any]:
 def _why(future: Future[Any]) -> str:
     error = " ".join(str(future.exception()).split())[:300]
     return f"The cluster could not work on it ({error}). Next: look at its workers, then try again with --resume."
-
-
-@contextmanager
-def _client(address: str) -> Iterator[Client]:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise InputError(
-            "--dask needs distributed, which is not installed. Next: pip install 'swath[cluster]'."
-        ) from None
-    try:
-        client = Client(address, timeout=PATIENCE_S)
-    except (OSError, ValueError) as error:
-        why = " ".join(str(error).split())[:200]
-        raise InputError(f"No Dask scheduler answers at {address} ({why}). Next: start one, or check --dask.") from None
-    with client:
-        try:
-            client.wait_for_workers(1, timeout=PATIENCE_S)
-        except TimeoutError:
-            raise InputError(f"The Dask cluster at {address} has no worker. Next: start dask workers there.") from None
-        yield client

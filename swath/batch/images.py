@@ -1,4 +1,4 @@
-"""Which rasters a survey is about: paths, patterns, folders and lists."""
+"""Which rasters a survey is about: paths, patterns, folders, addresses, STAC items and lists."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import glob
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from swath.batch.stac import is_items, rasters_of
 from swath.errors import InputError
+from swath.raster.remote import is_remote, known_as
 
 RASTERS = frozenset({".tif", ".tiff", ".vrt", ".jp2", ".png", ".jpg", ".jpeg", ".asc", ".img", ".bmp", ".webp"})
 """Endings by which the files of a folder are taken for rasters; a file that is named is taken whatever its ending."""
@@ -16,7 +18,8 @@ def images_of(words: Sequence[str | Path]) -> tuple[Path, ...]:
     """The rasters that some words name, in order, each once.
 
     A word is a file, a folder (its rasters by name, without subfolders), a pattern such as `tiles/*.tif` or
-    `**/ortho.tif`, or a list: a `.txt` file, or `@` before any file, with one path, folder or pattern per line. Blank
+    `**/ortho.tif`, the address of a GeoTIFF, a STAC item (see `swath.batch.stac`), or a list: a `.txt` file, or `@`
+    before any file, with one path, folder, pattern, address or item per line. Blank
     lines and lines that start with `#` are passed over; paths in a list start from the current folder, as `ls` writes
     them.
 
@@ -41,7 +44,11 @@ def images_of(words: Sequence[str | Path]) -> tuple[Path, ...]:
 
 def _named(word: str, *, lists: bool) -> Iterator[Path]:
     path = Path(word.removeprefix("@"))
-    if lists and not Path(word).is_dir() and (word.startswith("@") or path.suffix.lower() == ".txt"):
+    if not word.startswith("@") and is_items(word):
+        yield from rasters_of(word)
+    elif is_remote(word):
+        yield known_as(word)
+    elif lists and not Path(word).is_dir() and (word.startswith("@") or path.suffix.lower() == ".txt"):
         for line in _lines(path):
             yield from _named(line, lists=False)
     elif path.is_dir():

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from swath.errors import InputError, Refused, SwathError
+from swath.raster.source import Stamp
 from swath.trace.strict_json import json_ready, json_text
 from swath.types import Answer, Status
 
 Key = tuple[str, str | None]
-Stamp = list[list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +92,6 @@ def row_of_error(error: Exception, image: str, zone: str | None = None, covered_
         reason = f"Internal error ({why}). Next: report it with the output of swath ask on this image."
     status: Status = "refused" if isinstance(error, Refused) else "failed"
     return Row(image, zone, status, text=reason, reason=reason, covered_percent=covered_percent)
-
-
-def stamp(files: Sequence[Path]) -> Stamp:
-    """Size and time of some files, by which a change shows; [0, 0] for one that is not there."""
-    found = []
-    for path in files:
-        try:
-            status = path.stat()
-            found.append([status.st_size, status.st_mtime_ns])
-        except OSError:
-            found.append([0, 0])
-    return found
 
 
 def sidecar_of(table: Path) -> Path:

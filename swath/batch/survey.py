@@ -6,27 +6,33 @@ images -> rows wanted -> rows taken over from last time -> tasks -> pool -> rows
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from math import ceil
 from pathlib import Path
 from typing import Any
 
+from swath.agent.leftovers import sweep
 from swath.agent.planner import Planner
-from swath.batch.asked import STEM, Asked, check_askers, filled_in, named_files, planner_options, rows_of
+from swath.batch.asked import FILES, STEM, Asked, check_askers, filled_in, named_files, planner_options, rows_of
+from swath.batch.cluster import results_on
 from swath.batch.images import images_of
 from swath.batch.places import places_of
 from swath.batch.pool import Lost, Task, results
-from swath.batch.rows import Key, Row, RowFile, Stamp, sidecar_of, stamp
+from swath.batch.rows import Key, Row, RowFile, sidecar_of
 from swath.batch.table import Table, check_format, write_table, zone_column
 from swath.batch.zones import zones_of
 from swath.errors import InputError
-from swath.raster.source import file_of
+from swath.raster.parallel import threaded
+from swath.raster.remote import credentials_of, is_remote, known_as
+from swath.raster.source import Stamp, file_of, stamp
 from swath.segment.registry import AUTO
 from swath.types import Status
 
 Listen = Callable[[int, int, Row | None], None]
 NOT_MEASURING = frozenset({"out", "keep"})
+CLUSTER_TASKS = 32
+"""Tasks that a survey has for a cluster at least, where it has as many zones."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,7 @@ def survey(
     id_field: str | None = None,
     planner: str | Planner = "auto",
     jobs: int = 1,
+    dask: str | None = None,
     resume: bool = False,
     listen: Listen | None = None,
     **options: Any,
@@ -67,7 +74,7 @@ def survey(
     and an image is opened and segmented once for all its zones.
 
     Args:
-        images: files, folders, patterns, lists; see `swath.batch.images.images_of`.
+        images: files, folders, patterns, addresses, STAC items, lists; see `swath.batch.images.images_of`.
         question: in words.
         output: table to write: .csv, .gpkg (with the outlines of the zones, or of the images) or .parquet. Rows are
             kept beside it as they come, in a file with .jsonl behind its name.
@@ -76,6 +83,7 @@ def survey(
         planner: name of a registered planner, or one of your own.
         jobs: number of processes. More than one are spawned, so a script that asks for them needs the usual
             `if __name__ == "__main__":`.
+        dask: address of a Dask scheduler to use instead; its workers find the files under the same names.
         resume: take over the rows of an earlier run with the same question and options, but for those that failed or
             whose files have changed since.
         listen: called with the number of rows known, the number wanted, and the last one.
@@ -90,7 +98,7 @@ def survey(
     """
     words = [images] if isinstance(images, str | Path) else list(images)
     options = {"keep": "wrong"} | {name: value for name, value in options.items() if value is not None}
-    _check(options, planner, jobs, zones)
+    _check(options, planner, CLUSTER_TASKS if dask is not None else jobs, zones)
     target, zone_file = (None if path is None else Path(path) for path in (output, zones))
     if target is not None:
         check_format(target)
@@ -100,14 +108,18 @@ def survey(
     asked = [
         Asked(image, question, planner, filled_in(options, image), zone_file, id_field) for image in images_of(words)
     ]
+    asked = [replace(one, credentials=credentials_of(one.files)) for one in asked]
     if target is not None:
         _keep_inputs(target, asked)
-    wanted = {(str(one.image), zone): its for one in asked for its in [stamp(one.files)] for zone in ids}
+    stamps = threaded(lambda one: stamp(one.files), asked)
+    wanted = {(str(one.image), zone): its for one, its in zip(asked, stamps, strict=True) for zone in ids}
     described = _described(question, planner, options, zone_file, id_field)
     rows = _Rows(wanted, None if target is None else RowFile(sidecar_of(target), described), listen)
     rows.take_over(resume=resume)
+    sweep(Path(options.get("out", "runs")))
     try:
-        for row in _measured(_tasks(asked, ids, rows.known, jobs), jobs):
+        tasks = _tasks(asked, ids, rows.known, CLUSTER_TASKS if dask is not None else jobs)
+        for row in _measured(tasks, jobs, dask):
             rows.add(row)
     finally:
         rows.close()
@@ -160,8 +172,9 @@ def _tasks(asked: Sequence[Asked], ids: Sequence[str | None], known: Mapping[Key
     return tasks
 
 
-def _measured(tasks: Sequence[Task], jobs: int) -> Iterator[Row]:
-    for (image, zone), row in results(rows_of, tasks, jobs):
+def _measured(tasks: Sequence[Task], jobs: int, dask: str | None) -> Iterator[Row]:
+    found = results(rows_of, tasks, jobs) if dask is None else results_on(dask, rows_of, tasks)
+    for (image, zone), row in found:
         yield Row(image, zone, "failed", text=row.reason, reason=row.reason) if isinstance(row, Lost) else row
 
 
@@ -175,7 +188,7 @@ def _check(options: Mapping[str, Any], planner: str | Planner, jobs: int, zones:
     if zones is not None and options.get("aoi") is not None:
         raise InputError("--aoi and --zones both say where to measure. Next: give one of the two.")
     for file in named_files(options):
-        if STEM not in str(file):
+        if STEM not in str(file) and not is_remote(file):
             file_of(str(file))
 
 
@@ -195,7 +208,13 @@ def _described(
     question: str, planner: str | Planner, options: Mapping[str, Any], zones: Path | None, id_field: str | None
 ) -> dict[str, Any]:
     """What makes rows comparable: question, options, version; JSON-ready by `strict_json`."""
-    measuring = {name: value for name, value in options.items() if name not in NOT_MEASURING}
+    measuring = {
+        name: known_as(value) if isinstance(value, str | Path) and name in FILES else value
+        for name, value in options.items()
+        if name not in NOT_MEASURING
+    }
+    if options.get("layers"):
+        measuring["layers"] = {name: known_as(file) for name, file in options["layers"].items()}
     named = planner if isinstance(planner, str) else planner.name
     asked = {"question": question, "planner": named, "zones": zones, "id": id_field, "swath": version("swath")}
     return {**measuring, **asked}

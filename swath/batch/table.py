@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from swath.batch.rows import Row
 from swath.errors import InputError
+from swath.raster.remote import shown
 from swath.trace.strict_json import json_text
 from swath.trace.wording import cell_words
 
@@ -59,7 +60,7 @@ class Table:
     def columns(self) -> dict[str, list[Any]]:
         """Column name to one value a row; the answers are all numbers, or all texts."""
         own = [name for name in COLUMNS if name != "image"]
-        columns: dict[str, list[Any]] = {"image": [row.image for row in self.rows]}
+        columns: dict[str, list[Any]] = {"image": [shown(row.image) for row in self.rows]}
         if self.zone_column is not None:
             columns[self.zone_column] = [row.zone for row in self.rows]
             own.append("covered_percent")

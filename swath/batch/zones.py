@@ -12,8 +12,9 @@ from swath.agent.ask import keep_run
 from swath.agent.desk import Desk, Request, clipped
 from swath.agent.graph import work
 from swath.batch.parts import NotYetSegmented, Remembered, measures_alike, part_of
-from swath.batch.rows import Row, row_of, row_of_error, stamp
+from swath.batch.rows import Row, row_of, row_of_error
 from swath.errors import SwathError
+from swath.raster.source import stamp
 from swath.segment.aoi import Area, AreaFile, read_areas
 from swath.tools.site import Site
 from swath.types import Answer

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from swath.cli.options import EXPORT_OPTIONS, FILE, PLANNER_OPTIONS, RUN_OPTIONS, SOURCE_OPTIONS, with_options
+from swath.cli.options import (
+    EXPORT_OPTIONS,
+    FILE,
+    PLANNER_OPTIONS,
+    RUN_OPTIONS,
+    SOURCE_OPTIONS,
+    dask_option,
+    with_options,
+)
 from swath.cli.printing import json_line, print_answer, progress
 from swath.errors import InputError, SwathError
 from swath.trace.wording import harmless, harmless_lines
@@ -25,6 +33,7 @@ LONGEST_PROGRAM_BYTES = 2**24
 @click.argument("image", type=FILE)
 @click.argument("question")
 @with_options(*SOURCE_OPTIONS, *RUN_OPTIONS, *EXPORT_OPTIONS, *PLANNER_OPTIONS)
+@dask_option("Go through the tiles of a large image on")
 @click.option("--dry-run", is_flag=True, help="Print the program, measure nothing.")
 def ask(
     image: Path,
@@ -40,6 +49,7 @@ def ask(
     if dry_run:
         from swath.agent.ask import plan_only
 
+        options.pop("dask")
         program = plan_only(image, question, planner=planner, **options)
         shown = {"program": program.source, "reading": program.reading, "notes": program.notes, "gsd_m": program.gsd_m}
         click.echo(json_line(shown) if as_json else f"# {program.reading}\n{program.source}".rstrip())
@@ -51,6 +61,7 @@ def ask(
 @click.argument("program", type=FILE)
 @click.argument("image", type=FILE)
 @with_options(*SOURCE_OPTIONS, *RUN_OPTIONS, *EXPORT_OPTIONS)
+@dask_option("Go through the tiles of a large image on")
 def run(program: Path, image: Path, as_json: bool, geojson: Path | None, csv: Path | None, **options: Any) -> int:
     """Run an edited PROGRAM on an IMAGE, in the same sandbox and with the same run folder as `ask`."""
     source = _source(program)

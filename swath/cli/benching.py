@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from swath.cli.options import FILE, PLANNER_OPTIONS, with_options
+from swath.cli.options import FILE, PLANNER_OPTIONS, dask_option, with_options
 from swath.cli.printing import json_line
 from swath.cli.running import bar, print_counts
 from swath.trace.wording import harmless, harmless_lines
@@ -56,7 +56,7 @@ def bench() -> None:
 @click.option("--keep", type=click.Choice(["light", "wrong", "full"]), default="wrong", show_default=True,
               help="Run folders hold texts; masks, objects, picture too unless right; always.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
-@click.option("--dask", metavar="ADDRESS", help="Use an existing Dask cluster: the address of its scheduler.")
+@dask_option("Ask on")
 @click.option("--resume", is_flag=True, help="Go on with the run in --out.")
 @click.option("--out", type=FILE, required=True, help="Folder of the results.")
 def run(name: str, data: Path, out: Path, **options: Any) -> int:

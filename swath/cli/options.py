@@ -117,6 +117,11 @@ def keep_option(default: str) -> Callable[[Command], Command]:
     return click.option("--keep", type=choice, default=default, show_default=True, help=said)
 
 
+def dask_option(said: str) -> Callable[[Command], Command]:
+    """`--dask`, which hands work to somebody's cluster."""
+    return click.option("--dask", metavar="ADDRESS", help=f"{said} an existing Dask cluster: its scheduler's address.")
+
+
 EXPORT_OPTIONS = (
     click.option("--geojson", type=FILE, help="Write the counted objects to this file, as GeoJSON."),
     click.option("--csv", type=FILE, help="Write the counted objects to this file, a row for each."),

@@ -11,7 +11,15 @@ from typing import Any
 
 import click
 
-from swath.cli.options import FILE, PLACE_OPTIONS, PLANNER_OPTIONS, SOURCE_OPTIONS, keep_option, with_options
+from swath.cli.options import (
+    FILE,
+    PLACE_OPTIONS,
+    PLANNER_OPTIONS,
+    SOURCE_OPTIONS,
+    dask_option,
+    keep_option,
+    with_options,
+)
 from swath.errors import InputError
 from swath.trace.wording import harmless
 
@@ -26,6 +34,7 @@ SHOWN_FAILURES = 3
 @with_options(*PLANNER_OPTIONS)
 @click.option("-o", "--output", type=FILE, required=True, help="Table to write: .csv, .gpkg or .parquet.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
+@dask_option("Ask on")
 @click.option("--resume", is_flag=True, help="Take over the rows that an earlier run left.")
 @keep_option("wrong")
 def survey(words: tuple[str, ...], output: Path, **options: Any) -> int:
@@ -49,6 +58,8 @@ def survey(words: tuple[str, ...], output: Path, **options: Any) -> int:
     # Path.exists raises where a question is longer than the name of a file may be.
     if os.path.exists(question):  # noqa: PTH110
         raise InputError(f"The question comes last, but {question} is a file. Next: add it in quotes.")
+    if options["dask"] is not None and options["jobs"] > 1:
+        raise click.UsageError("--jobs and --dask both say where to work. Next: give one of the two.")
     if options["id_field"] is not None and options["zones"] is None:
         raise InputError("--id names a column of the file of zones. Next: give that file with --zones FILE.")
     from swath.batch.survey import survey as ask_all

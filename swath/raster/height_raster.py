@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swath.errors import InputError, Refused
 from swath.raster import terrain
+from swath.raster.fields import Field, Numbers, TiledField
 from swath.raster.grid import Grid
+from swath.raster.parallel import threaded
 from swath.raster.placing import Placement, locator, place
-from swath.raster.reader import Raster, open_raster
-from swath.raster.resampling import Field, averaged, bilinear, cells_per_pixel
+from swath.raster.reader import Pixels, Raster, masked_windows, open_raster
+from swath.raster.remote import shown
+from swath.raster.resampling import averaged, bilinear, cells_per_pixel
 from swath.raster.source import opened
-from swath.raster.tiled import IN_ARRAYS, Tiles, refuse_whole
+from swath.raster.tiled import IN_ARRAYS, Tiles, everywhere, refuse_whole
 from swath.raster.vertical import Vertical, flat, read_vertical
 
 Surface = Literal["dsm", "dtm", "ndsm", "dem"]
@@ -44,7 +48,7 @@ class Cells:
         notes: what a careful reader should know of them.
     """
 
-    heights: Field
+    heights: Numbers
     grid: Grid
     notes: tuple[str, ...] = ()
 
@@ -59,7 +63,7 @@ class HeightRaster:
         vertical: its vertical unit and datum.
         image: the image's grid.
         placement: its part under the image.
-        tiles: when the image is held in tiles, which heights cannot be yet.
+        tiles: when and how the image is held in tiles; heights are then read window by window.
     """
 
     surface: Surface
@@ -82,28 +86,79 @@ class HeightRaster:
             InputError: they cannot be read.
             Refused: none of them holds a height, or the image is held in tiles.
         """
-        if self.tiles.hold(self.image.shape):
+        if self.in_tiles:
             refuse_whole(self.image.shape)
         rows, cols = self.placement.rows, self.placement.cols
         pixels = self.raster.read(self.raster.data_bands[0].index, rows=rows, cols=cols)
+        heights, gaps = self._in_metres(pixels)
+        if not np.isfinite(heights).any():
+            raise self._nothing()
+        return Cells(heights, self._grid, self._notes(gaps.size, np.unique(gaps)))
+
+    def _in_metres(self, pixels: Pixels) -> tuple[Numbers, Numbers]:
+        """Heights in metres, NaN in gaps; what the file holds where it does not say that there is a gap."""
         stored = np.asarray(pixels.data.data[0])
         known = ~np.ma.getmaskarray(pixels.data)[0]
         undeclared = np.isin(stored, GAPS) & known
         values = np.asarray(pixels.physical.data[0], dtype=np.result_type(stored.dtype, np.float32))
         heights = np.where(known & ~undeclared, values * self.vertical.metres, np.nan).astype(values.dtype)
         heights[np.abs(heights) > HIGHEST_M] = np.nan
-        if not np.isfinite(heights).any():
-            raise Refused(
-                f"No cell of {self.name} under the image holds a height: all are nodata. "
-                f"Next: give another file as --{self.surface}."
-            )
-        return Cells(heights, self._grid, self._notes(stored[undeclared]))
+        return heights, stored[undeclared]
 
-    def _notes(self, gaps: Field) -> tuple[str, ...]:
+    @property
+    def in_tiles(self) -> bool:
+        """Whether the image is held in tiles, so that heights are read window by window."""
+        return self.tiles.hold(self.image.shape)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a careful reader should know of the heights.
+
+        Raises:
+            InputError: they cannot be read.
+            Refused: there are none, or they are on another grid than an image in tiles.
+        """
+        return self._looked_through[0] if self.in_tiles else self.cells.notes
+
+    @cached_property
+    def _looked_through(self) -> tuple[tuple[str, ...], TiledField]:
+        """Notes, and the heights of an image in tiles, after a pass over all of them."""
+        if not self.placement.same_grid:
+            raise Refused(
+                f"{self.name} lies on another grid than the image, which is held in tiles. "
+                "Next: warp it onto the image's grid (gdalwarp -te, -tr), or ask about a part that is cut out."
+            )
+        band, grid = self.raster.data_bands[0], self.raster.grid
+        read, in_metres = masked_windows(self.raster, band.index), self._in_metres
+
+        def looked_at(part: tuple[slice, slice]) -> tuple[Any, bool, Numbers, NDArray[np.int64]]:
+            heights, gaps = in_metres(Pixels(read(*part), grid, (band,)))
+            return heights.dtype, bool(np.isfinite(heights).any()), *np.unique(gaps, return_counts=True)
+
+        parts = everywhere(self.image.shape, self.tiles).parts()
+        dtypes, known, values, counts = zip(*threaded(looked_at, parts), strict=True)
+        if not any(known):
+            raise self._nothing()
+        notes = self._notes(int(np.concatenate(counts).sum()), np.unique(np.concatenate(values)))
+        windows = TiledField(
+            self.image.shape,
+            self.tiles,
+            lambda rows, cols: in_metres(Pixels(read(rows, cols), grid, (band,)))[0],
+            dtypes[0],
+        )
+        return notes, windows
+
+    def _nothing(self) -> Refused:
+        return Refused(
+            f"No cell of {self.name} under the image holds a height: all are nodata. "
+            f"Next: give another file as --{self.surface}."
+        )
+
+    def _notes(self, gaps: int, held: Numbers) -> tuple[str, ...]:
         notes = [*self.placement.warnings]
-        if gaps.size:
-            values = ", ".join(f"{value:g}" for value in np.unique(gaps))
-            notes.append(f"{gaps.size:,} cells of {self.name} hold {values} undeclared; they were taken as nodata.")
+        if gaps:
+            values = ", ".join(f"{value:g}" for value in held)
+            notes.append(f"{gaps:,} cells of {self.name} hold {values} undeclared; they were taken as nodata.")
         if self.vertical.said:
             notes.append(f"{self.name} states no vertical unit: --vertical-unit says {self.vertical.unit}.")
         if self.vertical.unit is None:
@@ -125,7 +180,7 @@ class HeightRaster:
         own = replace(self.raster.grid, crs=flat(self.raster.grid.crs))
         return own.window(self.placement.rows, self.placement.cols)
 
-    def on_image(self, values: Field) -> Field:
+    def on_image(self, values: Numbers) -> Numbers:
         """A field on this raster's cells at the image's pixels, NaN where unknown."""
         if self.placement.same_grid:
             return values
@@ -142,11 +197,13 @@ class HeightRaster:
 
     @cached_property
     def heights(self) -> Field:
-        """(rows, columns) of the image, in metres, NaN where unknown.
+        """(rows, columns) of the image, in metres, NaN where unknown; window by window of an image in tiles.
 
         Raises:
-            Refused: no pixel of the image has a height.
+            Refused: no pixel of the image has a height, or they are on another grid than an image in tiles.
         """
+        if self.in_tiles:
+            return self._looked_through[1]
         found = self.on_image(self.cells.heights)
         if not np.isfinite(found).any():
             raise Refused(
@@ -156,7 +213,7 @@ class HeightRaster:
         return found
 
     @cached_property
-    def gradient(self) -> tuple[Field, Field]:
+    def gradient(self) -> tuple[Numbers, Numbers]:
         """Rise towards east and north at the image's pixels, metres per metre, from this raster's own cells.
 
         Raises:
@@ -166,7 +223,7 @@ class HeightRaster:
         east, north = terrain.gradient(cells.heights, cells.grid)
         return self.on_image(east), self.on_image(north)
 
-    def index(self, index: terrain.Index) -> Field:
+    def index(self, index: terrain.Index) -> Numbers:
         """An index of `swath.raster.terrain` at the image's pixels, from this raster's own cells."""
         return self.on_image(terrain.index_m(self.cells.heights, index))
 
@@ -182,7 +239,7 @@ class HeightRaster:
     def describe(self) -> dict[str, Any]:
         """The file, its unit, datum and alignment, JSON-ready."""
         return {
-            "path": str(self.raster.path),
+            "path": shown(self.raster.path),
             "sha256": self.raster.sha256,
             "unit": self.vertical.unit,
             "datum": self.vertical.datum,

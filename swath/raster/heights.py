@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from swath.errors import InputError, Refused
+from swath.raster.fields import Field, TiledField
 from swath.raster.height_raster import HIGHEST_M, WORDS, HeightRaster, Surface, open_height_raster
+from swath.raster.parallel import threaded
 from swath.raster.reader import Raster
-from swath.raster.resampling import Field
+from swath.raster.tiled import everywhere
 from swath.raster.vertical import check_unit
 
 NOISE_M = 0.5
@@ -25,6 +28,9 @@ NOISE_M = 0.5
 
 TALLEST_M = 100.0
 """Ground cover that is everywhere higher than this is none: units or datums differ."""
+
+WIDEST_M = 1000
+"""Heights above ground beyond this are counted as this."""
 
 STATE_HEIGHTS = "give --ndsm FILE, or --dsm FILE and --dtm FILE"
 STATE_TERRAIN = "give --dem FILE or --dtm FILE (or --dsm FILE for the first surface, roofs and trees included)"
@@ -35,7 +41,7 @@ class AboveGround:
     """Heights above ground.
 
     Attributes:
-        heights: (rows, columns) of the image, in metres, NaN where unknown.
+        heights: (rows, columns) of the image, in metres, NaN where unknown; or window by window.
         source: what they were taken from, for people.
         notes: what a careful reader should know of them.
     """
@@ -66,29 +72,22 @@ class Heights:
         """
         ndsm, dsm, dtm = (self.rasters.get(surface) for surface in ("ndsm", "dsm", "dtm"))
         if ndsm is not None:
-            _check_cover(ndsm.heights, f"{ndsm.name} is nowhere near the ground")
-            return AboveGround(ndsm.heights, f"nDSM {ndsm.name}", ndsm.cells.notes)
+            _check_cover(Spread.of(ndsm.heights), f"{ndsm.name} is nowhere near the ground")
+            return AboveGround(ndsm.heights, f"nDSM {ndsm.name}", ndsm.notes)
         if dsm is None or dtm is None:
             given = ", ".join(f"--{surface}" for surface in self.rasters)
             raise Refused(f"Heights above ground need a first surface and bare earth; {given} is given. "
                           f"Next: {STATE_HEIGHTS}.")  # fmt: skip
         _check_clash(dsm, dtm)
-        heights = np.asarray(dsm.heights - dtm.heights)
-        if not np.isfinite(heights).any():
+        heights = _difference(dsm.heights, dtm.heights)
+        noise = NOISE_M if self.accuracy_m is None else 2 * self.accuracy_m
+        spread = Spread.of(heights, noise)
+        if not spread.known:
             raise Refused(f"Nowhere in the image do both {dsm.name} and {dtm.name} hold a height. "
                           "Next: give a DSM and a DTM of the same place.")  # fmt: skip
-        _check_cover(heights, f"{dsm.name} is nowhere near {dtm.name}")
-        notes = (*dsm.cells.notes, *dtm.cells.notes, *_one_sided_datum(dsm, dtm), *self._below(heights))
+        _check_cover(spread, f"{dsm.name} is nowhere near {dtm.name}")
+        notes = (*dsm.notes, *dtm.notes, *_one_sided_datum(dsm, dtm), *_below(spread, noise))
         return AboveGround(heights, f"DSM {dsm.name} - DTM {dtm.name}", notes)
-
-    def _below(self, heights: Field) -> tuple[str, ...]:
-        """A warning where the first surface lies below bare earth by more than noise."""
-        noise = NOISE_M if self.accuracy_m is None else 2 * self.accuracy_m
-        known = np.isfinite(heights)
-        share = 100 * np.count_nonzero(heights[known] < -noise) / np.count_nonzero(known)
-        if not share:
-            return ()
-        return (f"The DSM lies more than {noise:g} m below the DTM at {share:.2g} % of the pixels.",)
 
     def surface(self, named: Surface | Literal["auto"]) -> HeightRaster:
         """A surface by name; "auto" is the terrain where it was given (DEM, then DTM), else the first surface.
@@ -138,6 +137,63 @@ def open_heights(
     return Heights(rasters, accuracy_m) if rasters else None
 
 
+@dataclass(frozen=True)
+class Spread:
+    """How heights above ground are spread.
+
+    Attributes:
+        known: how many are known.
+        below: how many of these lie below the ground by more than noise.
+        low: the metre in which one twentieth of them lie lower.
+        high: the metre in which one twentieth of them lie higher.
+    """
+
+    known: int
+    below: int
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, heights: Field, noise_m: float = 0.0) -> Spread:
+        """That of an image's, after a pass over them where it is held in tiles."""
+        if not isinstance(heights, TiledField):
+            known = heights[np.isfinite(heights)]
+            if not known.size:
+                return cls(0, 0, 0.0, 0.0)
+            return cls(known.size, int(np.count_nonzero(known < -noise_m)), *np.percentile(known, (5, 95)).tolist())
+
+        def looked_at(part: tuple[slice, slice]) -> tuple[int, NDArray[np.int64]]:
+            values = heights.window(*part)
+            values = values[np.isfinite(values)]
+            metres = np.clip(np.floor(values), -WIDEST_M, WIDEST_M).astype(np.int64) + WIDEST_M
+            return int(np.count_nonzero(values < -noise_m)), np.bincount(metres, minlength=2 * WIDEST_M + 1)
+
+        parts = everywhere(heights.shape, heights.tiles).parts()
+        below, counts = 0, np.zeros(2 * WIDEST_M + 1, dtype=np.int64)
+        for lower, found in threaded(looked_at, parts):
+            below += lower
+            counts += found
+        total = np.cumsum(counts)
+        low, high = (int(np.searchsorted(total, share * total[-1], side="right")) - WIDEST_M for share in (0.05, 0.95))
+        return cls(int(total[-1]), below, float(low), float(high))
+
+
+def _difference(upper: Field, lower: Field) -> Field:
+    if isinstance(upper, TiledField) and isinstance(lower, TiledField):
+        first, second = upper.window, lower.window
+        dtype = np.result_type(upper.dtype, lower.dtype)
+        return TiledField(upper.shape, upper.tiles, lambda rows, cols: first(rows, cols) - second(rows, cols), dtype)
+    return np.asarray(np.subtract(upper, lower))
+
+
+def _below(spread: Spread, noise_m: float) -> tuple[str, ...]:
+    """A warning where the first surface lies below bare earth by more than noise."""
+    if not spread.below:
+        return ()
+    share = 100 * spread.below / spread.known
+    return (f"The DSM lies more than {noise_m:g} m below the DTM at {share:.2g} % of the pixels.",)
+
+
 def _check_clash(dsm: HeightRaster, dtm: HeightRaster) -> None:
     """Refuse a DSM and a DTM that do not count alike.
 
@@ -168,13 +224,13 @@ def _one_sided_datum(dsm: HeightRaster, dtm: HeightRaster) -> tuple[str, ...]:
     return ()
 
 
-def _check_cover(heights: Field, found: str) -> None:
+def _check_cover(spread: Spread, found: str) -> None:
     """Refuse heights above ground that never come near the ground.
 
     Raises:
         Refused: nineteen twentieths of the pixels lie more than `TALLEST_M` above ground, or below it.
     """
-    low, high = np.nanpercentile(heights, (5, 95))
+    low, high = spread.low, spread.high
     if low > TALLEST_M or high < -TALLEST_M:
         raise Refused(
             f"{found}: most of it lies {abs(low if low > 0 else high):.0f} m {'above' if low > 0 else 'below'} it. "

@@ -9,7 +9,8 @@ import numpy as np
 from rasterio.windows import Window
 
 from swath.raster.reader import Raster
-from swath.raster.source import opened
+from swath.raster.remote import shown
+from swath.raster.source import opened, stamp
 from swath.raster.valid import Rules, declared, measurable, try_pixels, windows
 
 COUNT_ALL_PX = 400_000_000
@@ -32,7 +33,7 @@ def info(raster: Raster) -> dict[str, Any]:
         structure = _structure(dataset, raster)
         valid, measured, estimated = _fractions(dataset, raster.rules)
     return {
-        "path": str(raster.path),
+        "path": shown(raster.path),
         "driver": raster.driver,
         "shape": list(raster.shape),
         "bands": len(raster.bands),
@@ -77,7 +78,7 @@ def _place(raster: Raster) -> dict[str, Any]:
 def _structure(dataset: Any, raster: Raster) -> dict[str, Any]:
     compression = dataset.compression
     return {
-        "file_bytes": raster.path.stat().st_size,
+        "file_bytes": stamp([raster.path])[0][0],
         "compression": None if compression is None else str(compression.name),
         "block_shape": list(dataset.block_shapes[0]),
         "tiled": bool(dataset.block_shapes[0][1] < dataset.width),

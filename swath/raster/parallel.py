@@ -1,4 +1,7 @@
-"""Work on the strips and tiles of an image by a few threads, in order and without running ahead of memory."""
+"""Work on the strips and tiles of an image, in order and without running ahead of memory.
+
+By a few threads, or by whoever `passes_by` hands it to.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,40 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Passes: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+"""From a function and what it is called with to its results, in the same order."""
 
 THREADS = max(min(os.cpu_count() or 1, 8), 1)
 """More than eight wait for memory, not for each other."""
 
 _inside = threading.local()
+_handed_to: ContextVar[Passes | None] = ContextVar("handed_to", default=None)
+
+
+@contextmanager
+def passes_by(passes: Passes) -> Iterator[None]:
+    """Hand all passes over strips and tiles of this context to something else than threads.
+
+    Args:
+        passes: what works on them; it may pass them on to `threaded`.
+    """
+    token = _handed_to.set(passes)
+    try:
+        yield
+    finally:
+        _handed_to.reset(token)
+
+
+def handed_on() -> bool:
+    """Whether somebody else than threads works on the passes of this context, and needs to know what they are of."""
+    return _handed_to.get() is not None and not in_the_pool()
 
 
 def in_the_pool() -> bool:
@@ -31,6 +58,18 @@ def _pool(process: int) -> ThreadPoolExecutor:
 
 
 def mapped(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Results in the order of the items, some items being worked on ahead of the reader.
+
+    Args:
+        function: called in several threads at once, or pickled and called elsewhere: what it is to leave behind, it
+            returns.
+        items: what it is called with.
+    """
+    passes = _handed_to.get() if handed_on() else None
+    yield from threaded(function, items) if passes is None else passes(function, items)
+
+
+def threaded(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Results in the order of the items, one item for each thread being worked on ahead of the reader.
 
     Work that is itself done by such a thread goes on in it: threads that wait for threads would wait for ever.

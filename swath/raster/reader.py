@@ -20,7 +20,8 @@ from swath.raster.georef import read_grid
 from swath.raster.grid import SMALLEST_USUAL_M, Grid, check_stated_size
 from swath.raster.header import read_bands, refuse_no_bands, unused_mask_file
 from swath.raster.palette import Colour, read_categories, read_palette
-from swath.raster.source import WindowReader, file_of, opened
+from swath.raster.remote import is_remote, known_as
+from swath.raster.source import WindowReader, file_of, forget, opened
 from swath.raster.tiled import IN_ARRAYS, PixelSet, Tiles, everywhere, refuse_whole, tiled
 from swath.raster.valid import Rules, all_valid, is_real, known_in_bands, measurable, rules_of, valid_pixels
 
@@ -96,8 +97,13 @@ class Raster:
         return rules_of(self.bands, hidden)
 
     @cached_property
-    def sha256(self) -> str:
-        """SHA-256 of the file's bytes; of a VRT or a header file, not of the files that it names."""
+    def sha256(self) -> str | None:
+        """SHA-256 of the file's bytes; of a VRT or a header file, not of the files that it names.
+
+        None of a file on the network, of which only the windows that are needed are fetched.
+        """
+        if is_remote(self.path):
+            return None
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -255,7 +261,7 @@ def open_raster(
 
     Args:
         path: GeoTIFF, COG, VRT, ASCII grid, PNG, JPEG or whatever else GDAL reads, or the name of a subdataset
-            ("NETCDF:file.nc:variable").
+            ("NETCDF:file.nc:variable"); the address of a GeoTIFF on the network.
         gsd_m: ground size of a pixel that a person typed; it wins over the file's.
         bands: role to 1-based band number, as a person stated them.
         tiles: when and how its pixels are held in tiles; None for never.
@@ -265,8 +271,10 @@ def open_raster(
     """
     if gsd_m is not None:
         check_stated_size(gsd_m)
-    name = str(path)
-    file = file_of(name)
+    file = known_as(path)
+    name = str(file) if is_remote(file) else str(path)
+    file = file if is_remote(file) else file_of(name)
+    forget(name)
     with opened(name) as dataset:
         refuse_no_bands(file, dataset)
         grid, notes = read_grid(dataset, gsd_m)
@@ -278,8 +286,14 @@ def open_raster(
         notes += (f"The file holds {others} rasters; this is the first.",)
     if grid.stated_clash:
         notes += (grid.stated_clash,)
-    warnings = (*notes, *doubts, *unused, *_too_small(grid))
+    warnings = (*notes, *doubts, *unused, *_too_small(grid), *_not_recorded(file))
     return Raster(file, driver, grid, found, warnings, name, tiles or IN_ARRAYS)
+
+
+def _not_recorded(file: Path) -> tuple[str, ...]:
+    if not is_remote(file):
+        return ()
+    return (f"{file.name} was read over the network: no SHA-256 says later whether it is still the same.",)
 
 
 def _too_small(grid: Grid) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
 """Opening a file of pixels: read-only, without network, and with one clear sentence where it fails.
 
+The one way to the network is an address that a person names as a raster (`remote.py`); it is open for that alone.
+
 Covered: GDAL's network file systems (`/vsicurl/`, `/vsis3/` ...) and whatever else speaks HTTP inside GDAL (WMS, WCS,
 STAC and plain `http:` sources) are shut while a file is open here, also where a VRT names them; pixel functions in
 Python are off; nothing is ever written beside the image. Not covered: a VRT may name any *local* file that the user
@@ -12,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Lock, local
@@ -25,7 +27,18 @@ from rasterio.session import DummySession
 from rasterio.windows import Window
 
 from swath.errors import InputError
+from swath.raster import remote
 from swath.raster.parallel import in_the_pool
+from swath.raster.remote import (
+    credentials_of,
+    gdal_name,
+    is_remote,
+    know,
+    known_as,
+    network_options,
+    remote_stamp,
+    shown,
+)
 from swath.raster.xml_sources import check_sources, is_text
 
 NETWORK_SHUT: dict[str, str] = {
@@ -40,6 +53,7 @@ NETWORK_SHUT: dict[str, str] = {
 """GDAL without network; any library that brings a GDAL of its own needs it told."""
 
 Read = TypeVar("Read")
+Stamp = list[list[int]]
 
 GDAL_OPTIONS: dict[str, Any] = {
     **NETWORK_SHUT,
@@ -62,15 +76,21 @@ _thread = local()
 _process_warnings = Lock()  # warning filters belong to the whole process
 
 
-def gdal_environment() -> Any:
-    """GDAL as swath uses it, without looking for anyone's cloud credentials."""
-    return rasterio.Env(session=DummySession(), **GDAL_OPTIONS)
+def gdal_environment(name: str = "", *, anew: bool = False) -> Any:
+    """GDAL as swath uses it, without looking for anyone's cloud credentials.
+
+    Args:
+        name: of a raster; where it lies on the network, that is open for it alone.
+        anew: whether to forget what has been read of that.
+    """
+    options = {**GDAL_OPTIONS, **network_options(name, anew=anew)} if is_remote(name) else GDAL_OPTIONS
+    return rasterio.Env(session=DummySession(), **options)
 
 
-def _settled() -> Any:
+def _settled(name: str) -> Any:
     """The same for one window: threads of the pool stay in it, since entering takes 0.4 ms each time."""
-    if not in_the_pool():
-        return gdal_environment()
+    if not in_the_pool() or is_remote(name):
+        return gdal_environment(name)
     if not hasattr(_thread, "environment"):
         _thread.environment = gdal_environment()
         _thread.environment.__enter__()
@@ -104,11 +124,32 @@ def file_of(name: str) -> Path:
     return path
 
 
+def stamp(files: Sequence[Path]) -> Stamp:
+    """Size and time of some files, by which a change shows; [0, 0] for one that is not there.
+
+    Of a raster on the network its server is asked for the size and for what it has instead of a time.
+    """
+    found = []
+    for path in files:
+        if is_remote(path):
+            found.append(remote_stamp(path))
+            continue
+        try:
+            status = path.stat()
+            found.append([status.st_size, status.st_mtime_ns])
+        except OSError:
+            found.append([0, 0])
+    return found
+
+
 def _must_be_a_file(path: Path) -> None:
     if not _is_utf8(path):
         raise InputError(f"The name of {path} is not UTF-8 text, which GDAL wants. Next: rename the file.")
     if not path.exists() and ADDRESS.match(str(path)):
-        raise InputError(f"{path} is not a file of this machine, and swath opens no network. Next: fetch it first.")
+        raise InputError(
+            f"{shown(known_as(path))} is not a file of this machine; over the network swath reads GeoTIFFs alone, by "
+            "https://, s3://, gs:// or az://. Next: fetch it first."
+        )
     if not path.exists():
         raise InputError(f"There is no file {path}. Next: check the path.")
     if path.is_dir():
@@ -142,7 +183,7 @@ def opened(name: str) -> Iterator[Any]:
     Raises:
         InputError: it cannot be opened, or reading inside the block fails.
     """
-    with gdal_environment():
+    with gdal_environment(name):
         dataset = _open(name)
         with dataset:
             # GDAL's complaint of an unreadable CRS stays pending and would hit the next call.
@@ -153,7 +194,20 @@ def opened(name: str) -> Iterator[Any]:
             except MemoryError:
                 raise InputError(f"{name} does not fit into memory. Next: cut out a part of it.") from None
             except (RasterioError, CPLE_BaseError) as why:
+                if is_remote(name):
+                    raise InputError(f"The pixels of {shown(name)} cannot be read: {_reason(name)}.") from None
                 raise InputError(_cannot_read(name, str(dataset.driver))) from why
+
+
+def forget(name: str) -> None:
+    """Forget what has been read of a raster on the network: it may have changed since.
+
+    Raises:
+        InputError: it cannot be opened.
+    """
+    if is_remote(name):
+        with gdal_environment(name, anew=True):
+            _open(name).close()
 
 
 class WindowReader:
@@ -168,6 +222,9 @@ class WindowReader:
         self._name = name
         self._free: list[Any] = []
 
+    def __reduce__(self) -> tuple[Callable[..., WindowReader], tuple[str, dict[str, str]]]:
+        return _reader_of, (self._name, credentials_of([self._name]))  # open files stay with their process
+
     def at(self, rows: slice, cols: slice, read: Callable[[Any, Window], Read]) -> Read:
         """What a function reads from a window.
 
@@ -179,7 +236,7 @@ class WindowReader:
         Raises:
             InputError: the file cannot be opened, or the window cannot be read.
         """
-        with _settled():
+        with _settled(self._name):
             try:
                 dataset = self._free.pop()
             except IndexError:
@@ -188,17 +245,44 @@ class WindowReader:
                 return read(dataset, Window.from_slices(rows, cols))
             except (RasterioError, CPLE_BaseError) as why:
                 raise InputError(
-                    f"Rows {rows.start} to {rows.stop - 1}, columns {cols.start} to {cols.stop - 1} of {self._name} "
-                    "cannot be read: the file is damaged or truncated there. Next: fetch it again."
-                ) from why
+                    f"Rows {rows.start} to {rows.stop - 1}, columns {cols.start} to {cols.stop - 1} of "
+                    f"{shown(self._name)} cannot be read: {_reason(self._name)}."
+                ) from (None if is_remote(self._name) else why)
             finally:
                 self._free.append(dataset)
 
 
+def _reader_of(name: str, credentials: dict[str, str]) -> WindowReader:
+    """The reader in another process."""
+    know(credentials)
+    return WindowReader(name)
+
+
+def _reason(name: str) -> str:
+    if is_remote(name):
+        return "its server does not answer, or the file is damaged there. Next: try again"
+    return "the file is damaged or truncated there. Next: fetch it again"
+
+
+def _open_remote(name: str) -> Any:
+    try:
+        with quietly():
+            return rasterio.open(gdal_name(name), driver="GTiff")
+    except (RasterioError, CPLE_BaseError, ValueError, TypeError, MemoryError):
+        # What GDAL says holds the address as typed, so that it is not even kept as a cause.
+        raise InputError(
+            f"{shown(name)} cannot be read over the network: it is not there, is no GeoTIFF, may not be read, or its "
+            f"server was silent for {remote.SECONDS} s, {remote.TRIES} times. Next: check the address and its "
+            "credentials, or fetch it first."
+        ) from None
+
+
 def _open(name: str) -> Any:
+    if is_remote(name):
+        return _open_remote(name)
     path = file_of(name)
     # An absolute path is never taken for a URL ("s3:a.tif" is a legal file name).
-    gdal_name = str(path.absolute()) if str(path) == str(Path(name)) else name
+    absolute = str(path.absolute()) if str(path) == str(Path(name)) else name
     with path.open("rb") as file:
         head = file.read(512)
     if is_text(head):
@@ -207,7 +291,7 @@ def _open(name: str) -> Any:
         raise InputError(_cannot_read(name, "PNG"))
     try:
         with quietly(), _hdf5_silenced() if head.startswith(b"\x89HDF") else nullcontext():
-            return rasterio.open(gdal_name)
+            return rasterio.open(absolute)
     except (RasterioError, CPLE_BaseError, ValueError, TypeError, MemoryError) as why:
         if is_text(head):
             raise InputError(

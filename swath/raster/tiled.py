@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import itertools
+import pickle
 import tempfile
 import weakref
 import zlib
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import InputError, Refused
-from swath.raster.parallel import mapped
+from swath.raster.parallel import handed_on, mapped, threaded
 
 BoolImage = NDArray[np.bool_]
 Compute = Callable[[slice, slice], "BoolImage | bool"]
@@ -104,19 +105,29 @@ class TileFile:
     def __post_init__(self) -> None:
         weakref.finalize(self, self._file.close)
 
+    def __reduce__(self) -> tuple[type[TileFile], tuple[()]]:
+        return TileFile, ()  # in another process tiles are computed anew
+
     def put(self, tile: BoolImage) -> Kept:
         """Keep a tile, which nobody may change any more.
 
         Raises:
             InputError: the disk is full.
         """
-        bits = np.packbits(tile)
+        kept = self.put_bits(np.packbits(tile))
+        self._remember(kept, tile)
+        return kept
+
+    def put_bits(self, bits: NDArray[np.uint8]) -> Kept:
+        """Keep the bits of a tile.
+
+        Raises:
+            InputError: the disk is full.
+        """
         with self._lock:
             fits = self._in_memory_bytes + bits.nbytes <= IN_MEMORY_BYTES
             self._in_memory_bytes += bits.nbytes * fits
-        kept = Kept(bits.nbytes, bits=bits) if fits else self._written(zlib.compress(bits.data, 1))
-        self._remember(kept, tile)
-        return kept
+        return Kept(bits.nbytes, bits=bits) if fits else self._written(zlib.compress(bits.data, 1))
 
     def _written(self, packed: bytes) -> Kept:
         with self._lock:
@@ -162,6 +173,14 @@ class TileFile:
                 self._at_hand_bytes -= oldest.nbytes
 
 
+@dataclass(frozen=True)
+class Made:
+    """A tile that was computed: how many of its pixels are in the set, and their bits unless they are all alike."""
+
+    count: int
+    bits: NDArray[np.uint8] | None
+
+
 class TiledPixels:
     """A set of pixels in tiles.
 
@@ -189,10 +208,18 @@ class TiledPixels:
         """
         self.shape, self.tiles = shape, tiles
         self._compute: Compute | None = compute
+        self._recipe = compute if handed_on() else None
         self._file = file
         self._known: dict[tuple[int, int], bool | Kept] = {}
         self._counts: dict[tuple[int, int], int] = {}
+        self._given: dict[tuple[int, int], int] | None = None
         self._across = tuple(-(-size // side) for size, side in zip(shape, tiles, strict=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is computed, not what has been: the same bytes whenever it is asked, and few of them."""
+        if self._recipe is None:
+            raise pickle.PicklingError("a set of pixels that was made for this process alone")
+        return _again, (self.shape, self._recipe, self.tiles, self._file, self._given)
 
     @property
     def size(self) -> int:
@@ -214,6 +241,7 @@ class TiledPixels:
         Args:
             counts: by the first row and the first column of each tile.
         """
+        self._given = dict(counts)
         for key in np.ndindex(self._across):
             rows, cols = self._slices(key)
             count = self._counts[key] = counts[rows.start, cols.start]
@@ -234,11 +262,9 @@ class TiledPixels:
         compute = self._compute
         if compute is None:  # another thread has just completed the set
             return self.tile(*key)
-        rows, cols = self._slices(key)
-        made = compute(rows, cols)
-        pixels = (rows.stop - rows.start) * (cols.stop - cols.start)
-        count = int(made) * pixels if isinstance(made, bool) else int(np.count_nonzero(made))
-        if count in (0, pixels):
+        made = compute(*self._slices(key))
+        count = self._count_in(key, made)
+        if count in (0, _area(self._slices(key))):
             made = count > 0
         if not isinstance(made, bool) and made.base is not None:
             made = made.copy()  # a part of something larger would keep all of it
@@ -246,6 +272,25 @@ class TiledPixels:
         self._known[key] = made if isinstance(made, bool) else self._file.put(made)
         self._forget_when_done()
         return made
+
+    def _count_in(self, key: tuple[int, int], made: BoolImage | bool) -> int:
+        return int(made) * _area(self._slices(key)) if isinstance(made, bool) else int(np.count_nonzero(made))
+
+    def _computed(self, key: tuple[int, int]) -> Made:
+        """A tile for whoever keeps it."""
+        made = self.tile(*key)
+        count = self._count_in(key, made)
+        alike = isinstance(made, bool) or count in (0, _area(self._slices(key)))
+        return Made(count, None if alike or isinstance(made, bool) else np.packbits(made))
+
+    def _complete(self, missing: Sequence[tuple[int, int]]) -> None:
+        """Have tiles computed by whoever the passes of this context are handed to."""
+        for key, made in zip(missing, mapped(self._computed, missing), strict=True):
+            self._counts[key] = made.count
+            if key in self._known:  # a thread of this process has worked on it
+                continue
+            self._known[key] = made.count > 0 if made.bits is None else self._file.put_bits(made.bits)
+        self._forget_when_done()
 
     def _forget_when_done(self) -> None:
         """What the set is computed from may go once every tile is known."""
@@ -278,6 +323,10 @@ class TiledPixels:
     def counts(self) -> Iterator[tuple[tuple[slice, slice], int]]:
         """Rows and columns of each tile, and how many of its pixels are in the set."""
         keys = list(np.ndindex(self._across))
+        if handed_on() and self._recipe is not None:
+            self._complete([key for key in keys if key not in self._counts])
+            yield from ((self._slices(key), self._counts[key]) for key in keys)
+            return
         for key, count in zip(keys, mapped(self._count_of, keys), strict=True):
             yield self._slices(key), count
 
@@ -289,7 +338,9 @@ class TiledPixels:
     def tiled_parts(self) -> Iterator[tuple[slice, slice, BoolImage]]:
         """Rows, columns and pixels of the tiles in which any pixel is in the set, from top to bottom."""
         keys = list(np.ndindex(self._across))
-        for key, tile in zip(keys, mapped(lambda key: self.tile(*key), keys), strict=True):
+        if handed_on() and self._recipe is not None:
+            self._complete([key for key in keys if key not in self._known])
+        for key, tile in zip(keys, threaded(lambda key: self.tile(*key), keys), strict=True):
             if tile is not False:
                 rows, cols = self._slices(key)
                 yield rows, cols, np.ones(self._shape_of(key), dtype=bool) if tile is True else tile
@@ -469,6 +520,18 @@ def any_of(windows: Sequence[BoolImage | bool]) -> BoolImage | bool:
 def number_of(pixels: PixelSet) -> int:
     """How many pixels are in a set."""
     return pixels.sum() if isinstance(pixels, TiledPixels) else int(np.count_nonzero(pixels))
+
+
+def _again(
+    shape: tuple[int, int],
+    compute: Compute,
+    tiles: tuple[int, int],
+    file: TileFile,
+    given: Mapping[tuple[int, int], int] | None,
+) -> TiledPixels:
+    """A set of pixels in another process."""
+    made = TiledPixels(shape, compute, tiles, file)
+    return made if given is None else made.counted(given)
 
 
 def _area(part: tuple[slice, slice]) -> int:

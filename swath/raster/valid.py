@@ -186,13 +186,13 @@ def all_valid(dataset: Any, rules: Rules) -> bool:
 
 
 def try_pixels(dataset: Any) -> None:
-    """Read an image of up to `READ_WHOLE_SAMPLES` in full, blocks of a larger one: its corners and its centre.
+    """Read an image of up to `READ_WHOLE_SAMPLES` in full, of a larger or remote one its corners and its centre.
 
     Raises:
         RasterioIOError: the pixels cannot be read.
     """
     rows, cols = dataset.height, dataset.width
-    if rows * cols * dataset.count <= READ_WHOLE_SAMPLES:
+    if rows * cols * dataset.count <= READ_WHOLE_SAMPLES and not dataset.name.startswith("/vsi"):
         for window in windows(dataset):
             dataset.read(window=window)
         return

@@ -41,6 +41,17 @@ def check_sources(path: Path, name: str) -> None:
     _follow(path.resolve(), name, (), set())
 
 
+def sources_of(path: Path) -> list[Path]:
+    """A file of pixels with all that it names, directly or through others.
+
+    Raises:
+        InputError: as `check_sources`.
+    """
+    found: set[Path] = set()
+    _follow(path.resolve(), str(path), (), found)
+    return sorted(found)
+
+
 def _follow(path: Path, name: str, above: tuple[Path, ...], done: set[Path]) -> None:
     if path in above or len(above) == NESTING:
         raise InputError(f"{name} names itself among its own sources. Next: build it again from the original files.")

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 import pyproj
 import shapely
-from rasterio.features import rasterize
 
-from swath.errors import InputError, Refused
+from swath.errors import InputError
 from swath.raster.placing import extent
 from swath.raster.reader import Raster
 from swath.raster.source import file_of
-from swath.raster.tiled import PixelSet, by_window
-from swath.segment import vector_file
+from swath.raster.tiled import PixelSet, TiledPixels, by_window, number_of, window_of_set
+from swath.segment import burn, vector_file
 from swath.segment.codes import listed
 from swath.segment.coverage import image_frame, share_inside
 from swath.segment.outlines import Geometries, in_pixels
@@ -41,7 +40,7 @@ class Area:
 
     Attributes:
         name: what people call it.
-        pixels: (h, w) bool, cut out by its box: the pixels whose centre lies inside.
+        pixels: (h, w) bool, cut out by its box: the pixels whose centre lies inside; in tiles where the box is large.
         top: first row of the box.
         left: first column of the box.
         covered: share of its ground area that lies in the image's frame, 0 to 1; NaN where it cannot be told.
@@ -49,7 +48,7 @@ class Area:
     """
 
     name: str
-    pixels: BoolImage = field(repr=False)
+    pixels: PixelSet = field(repr=False)
     top: int
     left: int
     covered: float
@@ -79,8 +78,18 @@ class Area:
 
     def measured(self, valid: PixelSet) -> float:
         """Share of the area that lies in the frame and is valid there, 0 to 1; NaN where it cannot be told."""
-        whole = np.count_nonzero(self.pixels)
-        return self.covered * np.count_nonzero(self.pixels & valid[self.window]) / whole if whole else 0.0
+        whole = number_of(self.pixels)
+        return self.covered * self._valid_px(valid) / whole if whole else 0.0
+
+    def _valid_px(self, valid: PixelSet) -> int:
+        """How many of its pixels are valid."""
+        if not isinstance(self.pixels, TiledPixels):
+            return int(np.count_nonzero(self.pixels & valid[self.window]))
+        count = 0
+        for rows, cols, inside in self.pixels.tiled_parts():
+            where = _moved(rows, -self.top), _moved(cols, -self.left)
+            count += int(np.count_nonzero(inside & window_of_set(valid, *where)))
+        return count
 
     def remarks(self, valid: PixelSet) -> tuple[str, ...]:
         """What a careful reader should know of the area, the share that is measured included where it is not all."""
@@ -220,13 +229,8 @@ def _area(
     x0, y0, x1, y1 = shapely.total_bounds(outlines)
     left, top = int(np.clip(np.floor(x0), 0, cols - 1)), int(np.clip(np.floor(y0), 0, rows - 1))
     right, bottom = int(np.clip(np.ceil(x1), left + 1, cols)), int(np.clip(np.ceil(y1), top + 1, rows))
-    if image.tiles.hold((bottom - top, right - left)):
-        raise Refused(
-            f"{name} is too large: {bottom - top:,} x {right - left:,} pixels, of an image that is held in tiles. "
-            "Next: give a smaller area."
-        )
     local = shapely.transform(np.asarray(outlines, dtype=object), lambda xy: xy - (left, top))
-    pixels = rasterize(list(local), out_shape=(bottom - top, right - left), dtype="uint8") > 0
+    pixels = burn.covered(local, (bottom - top, right - left), image.tiles)
     broken = int(np.count_nonzero(~shapely.is_valid(np.asarray(geometries, dtype=object))))
     repairs = f"{broken} invalid outlines of {name} were repaired." if broken else ""
     return Area(name, pixels, top, left, covered, tuple(filter(None, (note, repairs))))

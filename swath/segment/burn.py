@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rasterio.features import rasterize
 from shapely.geometry.base import BaseGeometry
 
-from swath.raster.tiled import TiledPixels, Tiles, tiled
+from swath.raster.tiled import PixelSet, TiledPixels, Tiles, tiled
 
 BoolImage = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -128,7 +128,29 @@ def burn_in_tiles(
     row, start = np.concatenate([found.row, held[:, 0]]), np.concatenate([found.start, held[:, 1]])
     stop = np.concatenate([found.stop, held[:, 1] + 1])
     order = np.argsort(row, kind="stable")
-    row, start, stop = row[order], start[order], stop[order]
+    return _in_tiles(row[order], start[order], stop[order], shape, tiles)
+
+
+def covered(polygons: Sequence[BaseGeometry] | NDArray[np.object_], shape: tuple[int, int], tiles: Tiles) -> PixelSet:
+    """(rows, columns) bool: the pixels whose centre lies inside any polygon, and no others.
+
+    Args:
+        polygons: valid polygons and multipolygons in pixel coordinates.
+        shape: (rows, columns) of the image; what lies outside is left out.
+        tiles: when and how it is cut; the pixels are the same either way.
+    """
+    found = runs(polygons, shape)
+    if tiles.hold(shape):
+        order = np.argsort(found.row, kind="stable")
+        return _in_tiles(found.row[order], found.start[order], found.stop[order], shape, tiles)
+    mask: BoolImage = np.zeros(shape, dtype=bool)
+    for pixels in found.flat(shape[1]):
+        mask.reshape(-1)[pixels] = True
+    return mask
+
+
+def _in_tiles(row: IntArray, start: IntArray, stop: IntArray, shape: tuple[int, int], tiles: Tiles) -> TiledPixels:
+    """Runs, sorted by row, as a set of pixels in tiles."""
 
     def filled(rows: slice, cols: slice) -> BoolImage | bool:
         part = slice(*np.searchsorted(row, [rows.start, rows.stop]).tolist())

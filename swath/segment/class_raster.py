@@ -12,6 +12,7 @@ import numpy as np
 from swath.errors import InputError, Refused
 from swath.raster.placing import extent, no_overlap, place
 from swath.raster.reader import Raster, open_raster
+from swath.raster.remote import shown
 from swath.raster.tiled import PixelSet, number_of
 from swath.segment.align import onto_image
 from swath.segment.code_tiles import TiledCodes, tiled_codes
@@ -85,7 +86,7 @@ def read_class_raster(path: Path, legend_path: Path | None, image: Raster) -> Cl
     if not _between(codes, FIRST_CLASS, LAST_CODE).any():
         raise Refused(f"The labels of {path.name} are void everywhere in the image. Next: give labels that cover it.")
     record = {
-        "path": str(path),
+        "path": shown(path),
         "sha256": raster.sha256,
         "legend": {str(value): name for value, name in sorted(named.legend.names.items())},
         "void": sorted(named.legend.void),
@@ -107,7 +108,7 @@ def read_layer_raster(path: Path, name: str, image: Raster) -> ClassRaster:
             f"The layer {path.name} has {kind}. Next: give a raster of one band that is not zero where the class is."
         )
     codes, notes = _on_image(raster, image, layer_coding(name), None)
-    record = {"path": str(path), "sha256": raster.sha256, "class": name}
+    record = {"path": shown(path), "sha256": raster.sha256, "class": name}
     return ClassRaster((name,), codes, f"the layer {path.name}, where it is not zero", notes, record)
 
 

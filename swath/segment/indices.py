@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swath.raster.reader import Raster
+from swath.raster.fields import TiledField
+from swath.raster.parallel import threaded
+from swath.raster.reader import Pixels, Raster, masked_windows
+from swath.raster.tiled import PixelSet, tiled
 
 STRIP_PX = 2**22
 SAMPLE_PX = 2**22
@@ -67,21 +70,16 @@ class IndexImage:
         index: which one.
         raster: of what.
         values: (rows, columns) float32 in [-1, 1]; NaN at nodata and where the bands sum to nothing.
-        step: every step-th pixel of both axes makes the sample.
+        sample: every so many of them in both axes.
         bands: role to the sample's values of the index's own bands and of every infrared band that is known; NaN where
             it has none.
     """
 
     index: Index
     raster: Raster
-    values: FloatImage = field(repr=False)
-    step: int
+    values: FloatImage | TiledField = field(repr=False)
+    sample: FloatImage = field(repr=False)
     bands: Mapping[str, FloatImage] = field(repr=False)
-
-    @property
-    def sample(self) -> FloatImage:
-        """The sample's values of the index."""
-        return self.values[:: self.step, :: self.step]
 
     @property
     def infrared(self) -> dict[str, FloatImage]:
@@ -90,7 +88,7 @@ class IndexImage:
 
 
 def compute(raster: Raster, index: Index) -> IndexImage:
-    """An index over a whole raster, in one pass over its pixels.
+    """An index over a whole raster, in one pass over its pixels; of one in tiles the pass takes the sample alone.
 
     Raises:
         Refused: a band that it needs is not known.
@@ -99,23 +97,45 @@ def compute(raster: Raster, index: Index) -> IndexImage:
     pair = index.roles(raster)
     roles = tuple(dict.fromkeys((*pair, *(role for role in INFRARED if raster.has(role)))))
     step = max(1, math.ceil(math.sqrt(raster.shape[0] * raster.shape[1] / SAMPLE_PX)))
-    values = np.full(raster.shape, np.nan, dtype=np.float32)
-    sampled: dict[str, list[FloatImage]] = {role: [] for role in roles}
-    for rows, bands in _strips(raster, roles, step):
-        values[rows] = _ratio(bands[pair[0]], bands[pair[1]])
-        for role, band in bands.items():
-            sampled[role].append(band[::step, ::step].astype(np.float32))
-    return IndexImage(index, raster, values, step, {role: np.concatenate(parts) for role, parts in sampled.items()})
+    read = _reader(raster, roles)
+    values = np.empty((0, 0) if raster.in_tiles else raster.shape, dtype=np.float32)
+
+    def looked_at(rows: slice) -> tuple[FloatImage, dict[str, FloatImage]]:
+        bands = read(rows, slice(0, raster.shape[1]))
+        ratio = _ratio(bands[pair[0]], bands[pair[1]])
+        if not raster.in_tiles:
+            values[rows] = ratio
+        return ratio[::step, ::step].astype(np.float32), {
+            role: band[::step, ::step].astype(np.float32) for role, band in bands.items()
+        }
+
+    found = list(threaded(looked_at, _strips(raster, step)))
+    bands = {role: np.concatenate([sampled[role] for _, sampled in found]) for role in roles}
+    sample = np.concatenate([ratio for ratio, _ in found])
+    if not raster.in_tiles:
+        return IndexImage(index, raster, values, sample, bands)
+    read = _reader(raster, pair)
+    plus, minus = pair
+    field = TiledField(raster.shape, raster.tiles, lambda rows, cols: _index(read(rows, cols), plus, minus))
+    return IndexImage(index, raster, field, sample, bands)
 
 
-def defined(raster: Raster, indices: Iterable[Index]) -> NDArray[np.bool_]:
+def _index(bands: Mapping[str, NDArray[Any]], plus: str, minus: str) -> FloatImage:
+    return _ratio(bands[plus], bands[minus]).astype(np.float32, copy=False)
+
+
+def defined(raster: Raster, indices: Iterable[Index]) -> PixelSet:
     """(rows, columns) bool: where at least one of some indices has a value."""
     pairs = [index.roles(raster) for index in indices]
-    known = np.zeros(raster.shape, dtype=bool)
-    for rows, bands in _strips(raster, tuple(dict.fromkeys(role for pair in pairs for role in pair)), 1):
-        for plus, minus in pairs:
-            known[rows] |= bands[plus] + bands[minus] > 0
-    return known
+    read = _reader(raster, tuple(dict.fromkeys(role for pair in pairs for role in pair)))
+
+    def known(rows: slice, cols: slice) -> NDArray[np.bool_]:
+        bands = read(rows, cols)
+        return np.asarray(np.logical_or.reduce([bands[plus] + bands[minus] > 0 for plus, minus in pairs]))
+
+    if raster.in_tiles:
+        return tiled(raster.shape, raster.tiles, known)
+    return np.concatenate(list(threaded(lambda rows: known(rows, slice(0, raster.shape[1])), _strips(raster, 1))))
 
 
 def _ratio(plus: NDArray[Any], minus: NDArray[Any]) -> NDArray[Any]:
@@ -144,12 +164,21 @@ def is_reflectance(image: IndexImage) -> bool:
     return True
 
 
-def _strips(raster: Raster, roles: tuple[str, ...], step: int) -> Iterator[tuple[slice, dict[str, NDArray[Any]]]]:
-    """Rows, from a multiple of step on, and role to floating-point values with NaN where a band has none."""
-    numbers = [raster.band(role).index for role in roles]
+def _reader(raster: Raster, roles: tuple[str, ...]) -> Callable[[slice, slice], dict[str, NDArray[Any]]]:
+    """From rows and columns to role to floating-point values with NaN where a band has none."""
+    bands = tuple(raster.band(role) for role in roles)
+    grid, windows = raster.grid, masked_windows(raster, *(band.index for band in bands))
+
+    def read(rows: slice, cols: slice) -> dict[str, NDArray[Any]]:
+        pixels = Pixels(windows(rows, cols), grid, bands).physical
+        floats = np.ma.filled(pixels.astype(np.result_type(pixels.dtype, np.float32)), np.nan)
+        return dict(zip(roles, floats, strict=True))
+
+    return read
+
+
+def _strips(raster: Raster, step: int) -> Iterator[slice]:
+    """All rows, in slices that begin at multiples of step."""
     height = max(1, STRIP_PX // raster.shape[1] // step) * step
     for top in range(0, raster.shape[0], height):
-        rows = slice(top, min(top + height, raster.shape[0]))
-        pixels = raster.read(*numbers, rows=rows).physical
-        floats = np.ma.filled(pixels.astype(np.result_type(pixels.dtype, np.float32)), np.nan)
-        yield rows, dict(zip(roles, floats, strict=True))
+        yield slice(top, min(top + height, raster.shape[0]))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from swath.errors import UnknownClass
+from swath.raster.fields import TiledField
 from swath.raster.tiled import PixelSet
 from swath.segment.codes import listed
 
@@ -52,7 +53,7 @@ class Segmentation:
     """
 
     mask: PixelSet
-    score: NDArray[np.float32] | None = None
+    score: NDArray[np.float32] | TiledField | None = None
     thresholds: tuple[float, float, float] | None = None
     instance_ids: NDArray[np.int32] | None = None
     features: tuple[Feature, ...] | None = None

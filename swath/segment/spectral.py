@@ -11,15 +11,13 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swath.errors import InputError, Refused
 from swath.raster.reader import Raster
+from swath.raster.tiled import PixelSet
 from swath.segment.indices import INDICES, Index, IndexImage, compute, defined, is_reflectance
 from swath.segment.protocol import BoolImage, Segmentation, SegmentOptions, unknown_class
 from swath.segment.thresholds import Decision, Unsplit, vegetation_threshold, water_threshold
-
-FloatImage = NDArray[np.float32]
 
 
 class SpectralBackend:
@@ -46,7 +44,7 @@ class SpectralBackend:
         """The classes whose bands are there: "water", "vegetation"."""
         return tuple(self._index_of)
 
-    def known(self) -> BoolImage:
+    def known(self) -> PixelSet:
         """(rows, columns) bool: where at least one of the indices has a value."""
         return defined(self._raster, self._index_of.values())
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import Refused, ToolError
+from swath.raster.fields import MOST_CELLS, Field, Numbers, TiledField, numbers_of
+from swath.raster.tiled import TiledPixels
 from swath.tools.handles import Mask, Regions
-from swath.tools.runs import Runs
+from swath.tools.runs import Runs, row_blocks
 from swath.tools.site import Site
 
 CellStatistic = Literal["mean", "median", "min", "max", "std", "percentile"]
-Field = NDArray[np.floating[Any]]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
 
@@ -40,7 +42,7 @@ def named(statistic: CellStatistic, percent: float) -> str:
 
 
 def statistic_by_owner(
-    values: Field, owner: IntArray, count: int, statistic: CellStatistic, percent: float = 95.0, end: int = 0
+    values: Numbers, owner: IntArray, count: int, statistic: CellStatistic, percent: float = 95.0, end: int = 0
 ) -> FloatArray:
     """One number for the cells of each owner.
 
@@ -120,7 +122,7 @@ def doubted_statistics(
     """(n,) one number for the cells of each region, under the present doubt; NaN where none of its cells is known."""
 
     def measure(runs: Runs) -> FloatArray:
-        return _doubted(site, *_cells_of(field, runs), runs.count, statistic, percent, 1)
+        return _by_groups(runs, lambda own: _doubted(site, *_cells_of(field, own), own.count, statistic, percent, 1))
 
     return np.asarray(regions.measured(measure), dtype=np.float64)
 
@@ -129,16 +131,35 @@ def statistic_of_objects(
     field: Field, runs: Runs, statistic: CellStatistic = "percentile", percent: float = 95.0
 ) -> FloatArray:
     """(n,) one number for the cells of each object; NaN where none of its cells is known."""
-    return statistic_by_owner(*_cells_of(field, runs), runs.count, statistic, percent)
+    return _by_groups(runs, lambda own: statistic_by_owner(*_cells_of(field, own), own.count, statistic, percent))
 
 
-def _cells_of(field: Field, runs: Runs) -> tuple[Field, IntArray]:
+def _by_groups(runs: Runs, measure: Callable[[Runs], FloatArray]) -> FloatArray:
+    """(n,) one number for each object, of so many objects at a time as have `MOST_CELLS` cells together."""
+    total = np.cumsum(runs.sizes_px)
+    if not len(total) or total[-1] <= MOST_CELLS:
+        return measure(runs)
+    cuts = np.flatnonzero(np.diff(total // MOST_CELLS)) + 1
+    return np.concatenate([measure(runs.of(own)) for own in np.split(np.arange(runs.count), cuts)])
+
+
+def _cells_of(field: Field, runs: Runs) -> tuple[Numbers, IntArray]:
     """Every cell of every object, and the index of the object that it belongs to."""
-    return field.reshape(-1)[runs.places], np.repeat(runs.owner, runs.lengths)
+    owner = np.repeat(runs.owner, runs.lengths)
+    if not isinstance(field, TiledField):
+        return field.reshape(-1)[runs.places], owner
+    cells, cols = [np.zeros(0, dtype=field.dtype)], runs.shape[1]
+    for rows in row_blocks(runs.shape[0]):
+        part = runs.where(slice(*np.searchsorted(runs.start, [rows.start * cols, rows.stop * cols]).tolist()))
+        if len(part.start):
+            first, last = int((part.start % cols).min()), int((part.stop - 1 - (part.start // cols) * cols).max()) + 1
+            row, col = np.divmod(part.places, cols)
+            cells.append(field.window(rows, slice(first, last))[row - rows.start, col - first])
+    return np.concatenate(cells), owner
 
 
 def _doubted(
-    site: Site, cells: Field, owner: IntArray, count: int, statistic: CellStatistic, percent: float, end: int
+    site: Site, cells: Numbers, owner: IntArray, count: int, statistic: CellStatistic, percent: float, end: int
 ) -> FloatArray:
     end *= site.nudge.height
     stated = accuracy_m(site, len(cells))
@@ -174,7 +195,7 @@ def height_shift_m(site: Site) -> float:
     return site.nudge.height * stated
 
 
-def known_cells(site: Site, field: Field, of: Mask | Regions | None, what: str = "height") -> Field:
+def known_cells(site: Site, field: Field, of: Mask | Regions | None, what: str = "height") -> Numbers:
     """(k,) the known cells of a thing (the whole image if None); says which share of it is unknown.
 
     Raises:
@@ -182,16 +203,29 @@ def known_cells(site: Site, field: Field, of: Mask | Regions | None, what: str =
     """
     name = "the image" if of is None else of.name
     pixels = site.valid if of is None else site.mask_of(of).pixels
-    cells = field[pixels]
-    if not len(cells):
-        raise Refused(f"There are no {name} in the image, so that their {what} has no value.")
+    cells = numbers_of(field, pixels, name)
     known = np.isfinite(cells)
-    if not known.any():
-        raise Refused(f"No pixel of {name} has a known {what}. Next: give heights that cover it.")
-    warn_of_gaps(
-        site, name, int(np.count_nonzero(~known)), len(cells), f"pixels have no known {what}; the others count"
-    )
+    _check(site, name, what, len(cells), int(np.count_nonzero(known)))
     return np.asarray(cells[known])
+
+
+def check_known(site: Site, field: Field, of: Mask | Regions) -> None:
+    """What `known_cells` refuses and says, of cells that need not be looked at together."""
+    pixels = site.mask_of(of).pixels
+    if not (isinstance(field, TiledField) and isinstance(pixels, TiledPixels)):
+        known_cells(site, field, of)
+        return
+    parts = pixels.tiled_parts()
+    known = sum(int(np.count_nonzero(np.isfinite(field.window(rows, cols)) & own)) for rows, cols, own in parts)
+    _check(site, of.name, "height", pixels.sum(), known)
+
+
+def _check(site: Site, name: str, what: str, total: int, known: int) -> None:
+    if not total:
+        raise Refused(f"There are no {name} in the image, so that their {what} has no value.")
+    if not known:
+        raise Refused(f"No pixel of {name} has a known {what}. Next: give heights that cover it.")
+    warn_of_gaps(site, name, total - known, total, f"pixels have no known {what}; the others count")
 
 
 def warn_of_gaps(site: Site, name: str, missing: int, total: int, said: str) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from swath.errors import Refused
+from swath.raster.fields import pixels_where
 from swath.tools.above_ground import above_ground, known_heights
 from swath.tools.bounds import MORE_LESS, between, bound_words
 from swath.tools.cells import (
     CellStatistic,
+    check_known,
     doubted_statistic,
     height_shift_m,
-    known_cells,
     named,
 )
 from swath.tools.handles import Mask, Regions
@@ -283,7 +284,8 @@ def height_mask(
     name = f"pixels whose height is {bound_words(*bounds, unit='m', beyond=MORE_LESS) or 'known'}"
 
     def build() -> Mask:
-        return masked(site, between(heights + shift, *bounds), np.isfinite(heights), "height", name)
+        keep = pixels_where(heights, lambda values: between(values + shift, *bounds))
+        return masked(site, keep, pixels_where(heights, np.isfinite), "height", name)
 
     return site.derived(f"height_mask {bounds} {shift}", (), build)
 
@@ -302,7 +304,7 @@ def volume_m3(site: Site, of: Mask | Regions) -> float:
         Refused: no heights above ground are given, none is known there, or no ground size is known.
     """
     heights, shift, ground = above_ground(site).heights, height_shift_m(site), site.raster.grid.require_ground()
-    known_cells(site, heights, of)
+    check_known(site, heights, of)
     pixels, total = site.mask_of(of).pixels, 0.0
     for rows in row_blocks(pixels.shape[0]):
         volumes = (heights[rows] + shift) * ground.area_m2(rows)

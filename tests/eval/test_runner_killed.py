@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import random
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 from bench_town import lines, swath, write_town
+from dask_cluster import Cluster, wait_until
 
 from swath.eval.runner.results import read_results
 
@@ -38,14 +36,6 @@ def start(*words: object, cwd: Path) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
-
-
-def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str] | None = None) -> None:
-    """Wait for a state that comes sooner or later, or for the end of a process."""
-    deadline = time.monotonic() + 180
-    while not holds() and (process is None or process.poll() is None):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def has_lines(out: Path, number: int) -> bool:
@@ -91,36 +81,7 @@ def test_ctrl_c_ends_tidily(town: Path, tmp_path: Path, jobs: int) -> None:
     assert "plain: 24 of 30 right (80.0%, 62.7% to 90.5%), 0 wrong, 6 refused, 0 failed, 0 unparsable" in done.stdout
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """A scheduler and two workers, in processes of their own, as somebody else would have started them."""
-    pytest.importorskip("distributed", reason="needs the extra cluster")
-    where = tmp_path / "scheduler.json"
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
-    processes = []
-    with contextlib.ExitStack() as stack:
-        log = stack.enter_context((tmp_path / "dask.log").open("wb"))
-
-        def begin(*words: str) -> None:
-            process = subprocess.Popen(words, stdout=log, stderr=log, cwd=tmp_path, start_new_session=True)
-            stack.callback(process.wait)
-            stack.callback(process.kill)
-            processes.append(process)
-
-        begin(*command, "--host", "127.0.0.1", "--scheduler-file", str(where))
-        wait_until(where.exists)
-        for _ in range(2):
-            begin(
-                *(sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(where)),
-                *("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1"),
-            )
-        address = json.loads(where.read_text(encoding="utf-8"))["address"]
-        yield address, processes[1:]
-
-
-def test_a_cluster_that_loses_a_worker_gives_the_same(
-    town: Path, tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]
-) -> None:
+def test_a_cluster_that_loses_a_worker_gives_the_same(town: Path, tmp_path: Path, cluster: Cluster) -> None:
     address, workers = cluster
     swath(*QUESTIONS, "whole", cwd=tmp_path)
     process = start(*QUESTIONS, "out", "--dask", address, cwd=tmp_path)

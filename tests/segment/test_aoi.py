@@ -19,7 +19,9 @@ from shapely.geometry import GeometryCollection, LineString, MultiPolygon, Point
 from swath.errors import InputError
 from swath.raster.grid import Grid
 from swath.raster.reader import Raster
+from swath.raster.tiled import IN_ARRAYS, TiledPixels, Tiles, tiled
 from swath.segment.aoi import Area, AreaFile, area_of_interest, read_areas
+from swath.segment.burn import covered
 from swath.segment.coverage import share_inside
 from swath.segment.vector_file import VectorFile
 
@@ -212,3 +214,34 @@ def test_the_covered_share_is_that_of_the_ground() -> None:
     assert share == pytest.approx(np.sin(np.radians(60)) / np.sin(np.radians(80)), rel=3e-3)  # zones of a sphere
     assert share_inside([wide], frame, pyproj.CRS(3857)) == 0.75
     assert np.isnan(share_inside([wide], None, pyproj.CRS(3857)))
+
+
+@given(
+    corners=st.lists(
+        st.lists(st.tuples(st.integers(-8, 100), st.integers(-8, 80)), min_size=3, max_size=7), min_size=1, max_size=4
+    ),
+    parts=st.sampled_from([1, 2, 3, 7]),
+    tiles=st.sampled_from([(7, 11), (16, 16), (1, 200), (64, 3)]),
+)
+def test_a_large_area_is_drawn_tile_by_tile(
+    corners: list[list[tuple[int, int]]], parts: int, tiles: tuple[int, int]
+) -> None:
+    """Corners also on pixel centres and edges (halves and wholes), outside of the box, and outlines that overlap."""
+    outlines = np.array([Polygon(np.array(xy) / parts).buffer(0) for xy in corners], dtype=object)
+    outlines = outlines[~shapely.is_empty(outlines)]
+    if not len(outlines):
+        return
+    whole, cut = (covered(outlines, (60, 80), limit) for limit in (IN_ARRAYS, Tiles(0, tiles)))
+    assert isinstance(cut, TiledPixels)
+    assert np.array_equal(cut[:, :], whole)
+
+
+def test_what_is_measured_of_a_large_area() -> None:
+    outlines = np.array([Polygon([(3, 2), (70, 9), (41, 58)])], dtype=object)
+    valid = np.random.default_rng(0).random((90, 100)) < 0.7
+    whole, cut = (
+        Area("it", covered(outlines, (60, 80), limit), 20, 11, 0.8) for limit in (IN_ARRAYS, Tiles(0, (7, 11)))
+    )
+    held = tiled(valid.shape, Tiles(0, (16, 9)), lambda rows, cols: valid[rows, cols].copy())
+    assert whole.measured(valid) == cut.measured(held)
+    assert np.array_equal(whole.clipped(valid), cut.clipped(held)[:, :])

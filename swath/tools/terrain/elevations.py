@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from swath.errors import Refused, ToolError
+from swath.raster.fields import pixels_where
 from swath.raster.points import inside, pixel_at_lonlat, pixel_at_xy
 from swath.tools.bounds import MORE_LESS, between, bound_words
 from swath.tools.cells import (
@@ -152,7 +153,13 @@ def elevation_mask(
     return site.derived(
         f"elevation_mask {bounds} {found.surface} {shift}",
         (),
-        lambda: masked(site, between(found.heights + shift, *bounds), np.isfinite(found.heights), "elevation", name),
+        lambda: masked(
+            site,
+            pixels_where(found.heights, lambda values: between(values + shift, *bounds)),
+            pixels_where(found.heights, np.isfinite),
+            "elevation",
+            name,
+        ),
     )
 
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from swath.errors import Refused
 from swath.raster import terrain
+from swath.raster.fields import Numbers
 from swath.tools import kernels
 from swath.tools.bounds import MORE_LESS, between, bound_words
-from swath.tools.cells import CellStatistic, Field, known_cells, named, statistic_by_owner
+from swath.tools.cells import CellStatistic, known_cells, named, statistic_by_owner
 from swath.tools.handles import Mask, Regions
 from swath.tools.registry import tool
 from swath.tools.site import Site
@@ -26,7 +27,7 @@ SLACK_DEG = 1e-6
 """Aspects on the very limit count, however their arc tangent is rounded."""
 
 
-def _slope(site: Site, surface: Ground) -> Field:
+def _slope(site: Site, surface: Ground) -> Numbers:
     """(rows, columns) slope in degrees.
 
     Raises:
@@ -43,7 +44,7 @@ def _slope(site: Site, surface: Ground) -> Field:
 
 
 def _statistic(
-    site: Site, field: Field, of: Mask | Regions | None, statistic: CellStatistic, percent: float, what: str
+    site: Site, field: Numbers, of: Mask | Regions | None, statistic: CellStatistic, percent: float, what: str
 ) -> float:
     """One number for the known cells of a thing.
 

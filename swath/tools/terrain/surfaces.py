@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from swath.errors import Refused
 from swath.raster.height_raster import HeightRaster
 from swath.raster.heights import STATE_TERRAIN
+from swath.raster.tiled import PixelSet
 from swath.tools.handles import Known, Mask
 from swath.tools.site import Site
 
@@ -25,7 +23,7 @@ def surface_of(site: Site, surface: Ground, *, absolute: bool = False) -> Height
     if site.heights is None:
         raise Refused(f"Elevations cannot be measured: no raster of heights is given. Next: {STATE_TERRAIN}.")
     found = site.heights.surface(surface)
-    for note in found.cells.notes:
+    for note in found.notes:
         site.warn(note)
     if found.surface == "dsm":
         site.warn(f"Measured on the first surface, {found.name}: roofs and trees are part of it.")
@@ -38,7 +36,7 @@ def surface_of(site: Site, surface: Ground, *, absolute: bool = False) -> Height
     return found
 
 
-def masked(site: Site, keep: NDArray[np.bool_], known: NDArray[np.bool_], field: str, name: str) -> Mask:
+def masked(site: Site, keep: PixelSet, known: PixelSet, field: str, name: str) -> Mask:
     """The valid pixels that are kept and whose height, slope ... is known at all."""
     gaps = None if known.all() else Known(known, field)
     return Mask(keep & known & site.valid, site.valid, site.raster.grid, name, known=gaps)
