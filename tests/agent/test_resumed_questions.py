@@ -132,7 +132,7 @@ def test_a_full_disk_is_one_sentence_and_nothing_half_written(tmp_path: Path, no
     command = words(image, QUESTIONS[0], out, "--keep", "full")
     done = subprocess.run(command, preexec_fn=full, capture_output=True, text=True)
     assert done.returncode == 2, done.stderr
-    said = done.stderr.strip().splitlines()
+    said = [line for line in done.stderr.strip().splitlines() if not line.startswith("_tiff")]  # GDAL's own
     assert len(said) == 1
     assert said[0].startswith("swath: ")
     assert any(end in said[0] for end in ("cannot be kept in", "cannot be written"))
