@@ -101,9 +101,11 @@ class Coding:
 
 def _among(data: NDArray[np.uint8], chosen: BoolImage) -> BoolImage:
     """(y, x) bool: which bytes are among those chosen of all 256."""
-    members = np.flatnonzero(chosen)
+    members = np.flatnonzero(chosen).tolist()  # comparing bytes with an int64 takes eight times as long
     if 0 < len(members) <= MOST_COMPARED:
-        found: BoolImage = np.logical_or.reduce([data == value for value in members])
+        found: BoolImage = data == members[0]
+        for value in members[1:]:
+            found |= data == value
         return found
     return np.asarray(cv2.LUT(np.ascontiguousarray(data), chosen.view(np.uint8))).view(bool)
 
@@ -208,7 +210,7 @@ def _bytes_counted(data: NDArray[np.uint8], mask: BoolImage | None) -> NDArray[n
     if mask is None:
         likely = np.bincount(data[::SAMPLED, ::SAMPLED].reshape(-1), minlength=256)
         counts, left = np.zeros(256, dtype=np.int64), data.size
-        order = np.argsort(-likely, kind="stable")[: np.count_nonzero(likely)]
+        order = np.argsort(-likely, kind="stable")[: np.count_nonzero(likely)].tolist()  # int64 compares slowly
         for value in order if len(order) <= COUNTED_BY_VALUE else ():
             counts[value] = np.count_nonzero(data == value)
             left -= int(counts[value])
