@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scale_rasters import BUILDING, LEGEND, PIXEL_M, WATER
 
-LIMIT_M = 50.0
+LIMIT_M, LARGE_M2 = 50.0, 250.0
 Result = dict[str, float]
 Measure = Callable[[], Result]
 
@@ -61,6 +61,27 @@ def shares_way(path: Path) -> Measure:
     def measure() -> Result:
         call = opened()
         return {name: call("share_percent", call("segment", name)) for name in LEGEND.values()}
+
+    return measure
+
+
+def five_way(path: Path) -> Measure:
+    """What five questions ask for, in one process, as their programs call the tools."""
+    opened = _tools(path)
+
+    def measure() -> Result:
+        call = opened()
+        forest, water = call("segment", "forest"), call("segment", "water")
+        buildings = call("components", call("segment", "building"))
+        large = call("filter_regions", buildings, larger_than_m2=LARGE_M2)
+        woods = call("within", forest, water, max_distance_m=LIMIT_M)
+        return {
+            "forest_percent": call("share_percent", forest),
+            "buildings": call("count", buildings),
+            "large_m2": call("area_m2", large),
+            "buildings_near_water": call("count", call("near", buildings, water, max_distance_m=LIMIT_M)),
+            "forest_near_water_ha": call("area_m2", woods) / 10_000,
+        }
 
     return measure
 
@@ -161,6 +182,7 @@ WAYS: dict[str, Callable[[Path], Measure]] = {
     "read, GDAL's threads": read_threads_way,
     "shares": shares_way,
     "swath": swath_way,
+    "five": five_way,
     "opencv": opencv_way,
     "skimage": skimage_way,
     "vector": vector_way,

@@ -56,8 +56,9 @@ def component_runs(pixels: PixelSet, connectivity: int) -> Runs:
                 f"{shape[0]:,} x {shape[1]:,}. Next: ask about a part of it that is cut out."
             )
     rank, count = _numbered(total, _joined(seams))
-    owner = rank[np.concatenate(owners)]
+    owner = np.concatenate(owners)
     del owners
+    np.take(rank, owner, out=owner, mode="clip")  # in place: the other modes make a copy
     start = np.concatenate(starts)
     del starts
     return Runs(start, np.concatenate(stops), owner, count, shape)
