@@ -57,8 +57,13 @@ class NumberReader(StepReader):
     def area_they(self, children: list[Any]) -> m.Area:
         return m.Area(THEY.having(*steps(children)))
 
-    def share(self, children: list[Any]) -> ShareAsked:
-        return ShareAsked(things(children)[0], of_image=has(children, "IMAGE"))
+    def share(self, children: list[Any]) -> ShareAsked | m.Share:
+        thing = things(children)[0]
+        within = next((step for step in thing.steps if isinstance(step, m.Inside)), None)
+        if within is not None and _class_names(within.target) == _class_names(thing):
+            part = replace(thing, steps=tuple(step for step in thing.steps if step != within))
+            return share_from(part, replace(within.target, regions=False))
+        return ShareAsked(thing, of_image=has(children, "IMAGE"))
 
     def share_there(self, children: list[Any]) -> m.Share:
         there = steps(children)
@@ -89,10 +94,13 @@ class NumberReader(StepReader):
         by_count = bool(whole.pronoun) or (whole.countable and not whole.areal and not whole.picked)
         return m.Share(whole.having(*steps(children)), whole, by_count)
 
-    def share_in(self, children: list[Any]) -> m.Share:
+    def share_in(self, children: list[Any]) -> m.Share | ShareAsked:
         whole, place = things(children)
         if place.pronoun == "they":
             return m.Share(place, whole, by_count=whole.countable)
+        said = has(children, "BE", "COVER", "DO", "HAVE", "REL", "ONLY", "UNDER")
+        if not said and (_class_names(whole) == _class_names(place) or whole.picked):
+            return share_from(whole, place)  # "the share of the largest building in the total building area"
         return m.Share(whole.having(m.Inside(place)), whole)
 
     def share_same(self, children: list[Any]) -> m.Share:

@@ -30,6 +30,7 @@ _SUBSTANCES = frozenset(_COVERS.split())
 """Concepts that a plural does not make countable: "roads" and "trees" are a cover, "ponds" are so many ponds."""
 _SINGLE_PLANTS = ("forest", "shrub")
 _COUNTERS = ("bodies", "footprints", "features")
+_COUNTER = "body"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,8 @@ def _class_word(names: tuple[str, ...], phrase: str) -> ClassWord:
     last = phrase.rpartition(" ")[2]
     if last in _COUNTERS:
         return ClassWord(names, phrase, plural=True)
+    if last == _COUNTER:
+        return ClassWord(names, phrase, single=True)
     concept = vocabulary.concept_of(phrase, generic=False)
     if concept in _SUBSTANCES:
         return ClassWord(names, phrase)
@@ -188,9 +191,21 @@ def _phrase(words: Sequence[Word], at: int, lexicon: Lexicon) -> tuple[str, Any,
     if found is None:
         return None
     entry, length = found
+    if entry.kind == NOISE and length == 2 and words[at].text == "in" and _total_of(words, at + 1):
+        return "IN", None, 1  # "in the total building area"
     if entry.kind in ("ORMORE", "ORLESS") and words[at].text == "or" and part_at(words, at + 1, lexicon.language):
         return "OR", None, 1  # "the upper or lower half"
     return entry.kind, Decimal(entry.value or 0) if entry.kind == "TIMESNUM" else entry.value, length
+
+
+def _total_of(words: Sequence[Word], at: int) -> bool:
+    """Whether a "total" says of what, as in "total building area"; not in "how many buildings in total are there"."""
+    after = words[at + 1 : at + 4]
+    named = [word for word in after if not word.mark]
+    return words[at].text == "total" and any(word.text in _SIZE_NOUNS for word in named[:3])
+
+
+_SIZE_NOUNS = ("area", "surface", "extent", "footprint", "acreage")
 
 
 def _unit(words: Sequence[Word], at: int) -> tuple[str, amounts.Unit, int] | None:

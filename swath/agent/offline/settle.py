@@ -13,7 +13,7 @@ from swath.agent.offline.amounts import units
 from swath.agent.offline.naming import Namer
 from swath.agent.offline.parts import QUADRANTS
 from swath.agent.offline.things import THEY, bounds
-from swath.agent.offline.trees import STEPS, all_things_in, parts_in, placed, rebuilt, things_in
+from swath.agent.offline.trees import STEPS, all_things_in, before_pick, parts_in, placed, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
@@ -99,6 +99,9 @@ class Settler(Namer):
         if asked.amount is not None:
             thing, amount = asked.operands[0], asked.amount
             if isinstance(thing, m.Thing) and amount.unit in ("m2", "px"):
+                if "ANY" in thing.listed and not thing.areal:
+                    size = m.Size(*bounds(asked.operator, amount))
+                    return self._exists(before_pick(thing, size), denied=False)
                 of_target = _size_of_target(thing, m.Size(*bounds(asked.operator, amount)))
                 if of_target is not None:
                     return self._exists(of_target, denied=False)
@@ -259,6 +262,8 @@ class Settler(Namer):
     def _where(self, asked: a.WhereAsked) -> m.Claim:
         sizes = [step for step in asked.conditions if isinstance(step, m.Size)]
         thing = asked.thing
+        if sizes and "ANY" in thing.listed and not thing.areal:
+            return self._exists(before_pick(thing, *asked.conditions), denied=False)
         if sizes and (len(sizes) < len(asked.conditions) or (thing.countable and not thing.picked)):
             raise Unsettled('It could mean any of them or all of them; say "is any" or "are all".')
         of_target = _size_of_target(thing, sizes[0]) if len(sizes) == 1 else None

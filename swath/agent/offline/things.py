@@ -324,7 +324,7 @@ class ThingReader(Transformer[Token, Any]):
             areal=noun == "AREA",
             regions=noun == "REGION",
             vague=vague,
-            listed=classes.joined,
+            listed=classes.joined | ({"ANY"} if has(children, "ANY") else set()),
         )
 
     def base_but(self, children: list[Any]) -> m.Thing:
