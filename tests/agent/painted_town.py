@@ -215,7 +215,8 @@ class Town:
 
     def truth(self, reference: str) -> Any:
         """The value of a reference."""
-        builtins = {"sum": sum, "int": int, "abs": abs, "max": max}
+        # NumPy imports some of its parts where they are first used.
+        builtins = {"sum": sum, "int": int, "abs": abs, "max": max, "__import__": __import__}
         return eval(reference, {**self.truths.names(), "__builtins__": builtins})
 
     def run(self, source: str) -> dict[str, Any]:

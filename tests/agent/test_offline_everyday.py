@@ -122,6 +122,39 @@ def test_an_everyday_wording_is_measured_as_meant(question, reference, town):
     held(question, reference, town)
 
 
+QUADRANT = (
+    "[name for name, part in {'north-west': 'nw', 'north-east': 'ne', 'south-west': 'sw', 'south-east': 'se'}.items()"
+    " if RIN(LARGEST(R({0})), PART(part))][0]"
+)
+
+
+@pytest.mark.parametrize("letter", ["B", "W", "V"])
+def test_one_object_is_in_the_quadrant_of_its_middle(letter, town):
+    name = {"B": "building", "W": "lake", "V": "vegetation patch"}[letter]
+    for question in (f"In which quadrant is the largest {name}?", f"Which quadrant has the largest {name}?"):
+        held(question, QUADRANT.replace("{0}", letter), town)
+
+
+@pytest.mark.parametrize(
+    ("question", "reference"),
+    [
+        ("percent of the vegetation that is in the north half", "PCT(V & PART('n'), of=V)"),
+        ("percent of the vegetation that lies in the northern half", "PCT(V & PART('n'), of=V)"),
+        ("percent of vegetation in the north half", "PCT(V & PART('n'), of=PART('n'))"),
+        ("Find vegetation patches larger than 100 m2, then tell me what percent of their area is within 30 m of a road",
+         "PCT(NEAR(M(R(V, gt=0.01)), D, 30), of=M(R(V, gt=0.01)))"),
+    ],
+)  # fmt: skip
+def test_the_whole_of_a_share_is_what_was_named(question, reference, town):
+    held(question, reference, town)
+
+
+@pytest.mark.parametrize("word", ["wooden", "glass", "stable", "marble", "lend", "patched"])
+def test_a_word_that_is_spelt_right_is_no_typo(word):
+    with pytest.raises(Refused, match=f'Not understood: "{word}"'):
+        plan(f"How many {word} buildings are there?")
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -67,10 +67,20 @@ class AnswerReader(ChangeReader):
 
     def side_most(self, children: list[Any]) -> SideAsked:
         word = next((piece(child).text for child in children if has([child], "SIDE")), "")
-        return SideAsked(word, operands_in(children)[0], tuple(values(children, "PART")), most=True)
+        operand, parts = operands_in(children)[0], tuple(values(children, "PART"))
+        picks = (("LARGEST", m.Pick("largest")), ("SMALLEST", m.Pick("smallest")))
+        for token, pick in picks:
+            if not has(children, token) or not isinstance(operand, m.Thing):
+                continue
+            # "The largest building" is one; "the largest water area" and "the largest vegetation" are all of it.
+            if operand.regions or any(word.single for word in operand.classes):
+                one = replace(operand, regions=True).having(pick)
+                return SideAsked(word, one, parts, most=True, located=True)
+        return SideAsked(word, operand, parts, most=True)
 
     def side_least(self, children: list[Any]) -> SideAsked:
-        return replace(self.side_most(children), most=False)
+        asked = self.side_most(children)
+        return asked if asked.located else replace(asked, most=False)
 
     side_most_of = side_first = side_most
     side_least_of = side_least

@@ -37,12 +37,13 @@ class ShareAsked:
 
 @dataclass(frozen=True)
 class SideAsked:
-    """Which half or quadrant has most."""
+    """Which half or quadrant has most; or where it is `located`, in which one region lies."""
 
     word: str
     operand: Any
     parts: tuple[str, ...]
     most: bool
+    located: bool = False
 
 
 EVERYWHERE = m.Thing(everything=True)

@@ -91,8 +91,12 @@ class NumberReader(StepReader):
 
     def share_of(self, children: list[Any]) -> m.Share:
         whole = things(children)[0]
-        by_count = bool(whole.pronoun) or (whole.countable and not whole.areal and not whole.picked)
+        by_count = not whole.areal and (bool(whole.pronoun) or (whole.countable and not whole.picked))
         return m.Share(whole.having(*steps(children)), whole, by_count)
+
+    def share_in_part(self, children: list[Any]) -> m.Share:
+        """Of the class, not of the part: "the vegetation that lies in the north"."""
+        return self.share_of([*children, m.InPart(values(children, "PART")[0])])
 
     def share_in(self, children: list[Any]) -> m.Share | ShareAsked:
         whole, place = things(children)

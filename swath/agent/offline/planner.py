@@ -153,7 +153,9 @@ def _pieces(text: str, known_dates: dates.Dates) -> tuple[list[words_of.Word], l
     words = wrappers.without_wrappers(words) if language == "en" else words
     words, numbered = languages.with_english_numbers(words, language)
     known = _known_words(language, classes, two_dates)
-    words, mended = typos.mended(words, known, _targets(language, classes, two_dates))
+    words, mended = typos.mended(
+        words, known, _targets(language, classes, two_dates), right=typos.english() if language == "en" else frozenset()
+    )
     found = pointed_back(pieces.pieces_of(words, text, lexicon.lexicon(language, two_dates=two_dates), classes))
     return words, found, (*mended, *numbered)
 

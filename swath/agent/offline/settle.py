@@ -226,6 +226,10 @@ class Settler(Namer):
         if named and asked.parts:
             raise Unsettled("It is not clear which parts of the image are to be compared.")
         parts = named or asked.parts or self._parts(asked.word)
+        if asked.located:
+            inside = tuple(self._resolved(m.Count(operand.having(m.InPart(part)))) for part in parts)
+            said = f"where the {operand.steps[-1].which} {operand.classes[0].word} is"
+            return m.Choice(tuple(parts), inside, most=True, said=said)
         if isinstance(operand, m.Thing):
             operand = self._kind_of([operand], more=True)(operand)
         measures = tuple(placed(operand, part) for part in parts)

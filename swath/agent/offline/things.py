@@ -351,7 +351,7 @@ class ThingReader(Transformer[Token, Any]):
         return EVERYTHING
 
     def they(self, children: list[Any]) -> m.Thing:
-        return THEY
+        return replace(THEY, areal="AREA" in children)
 
     def noun_(self, children: list[Any]) -> str:
         return str(children[-1].type) if children else ""

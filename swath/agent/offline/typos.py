@@ -5,30 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib import resources
 
 from swath.agent.offline import refusals
 from swath.agent.offline.words import Word
 
 _SHORTEST = 4
 _MOST_MENDED = 4
-# Common words one letter away from a class or a keyword; mending them would change the meaning.
-_EVERYDAY = (
-    "sheep sheet cows goats people person persons shops school schools "
-    "horse horses mouse hose hoses race races food foods rod rods load loads toad broad board boards read reads pole "
-    "poles poll polls tool tools cool foot hoof proof root roots boot boots late cake lane like lack cat cats care "
-    "card cards farm firm form forms free tree three threat there where were their here seen rover liver diver rivet "
-    "plane plant plants place plate plates plain hours hour louse rouse rose roses nose lost most post cost coast "
-    "least beast lead read dead bead head land lands hand sand band wind winds bind mind find kind line lines mine "
-    "mines fine pine cover lover mover never fever lever level sever water waiter wader later layer layers player "
-    "wood food mood hood good gold field fields yield shield build built guild guilty buildup area arena aria park "
-    "parks bark dark mark part city pity story store stores score shore share shape shade stone stones storm street "
-    "strict stream strong strange village villages college bridge ridge fridge money honey many more mere mare mass "
-    "miss moss boss loss what that than then them this thus those these house houses will well wall walls tall ball "
-    "call fall full dull null roof room rooms roam foam loan soil coil boil toil foil sail said salt silt ship shop "
-    "chip chin thin think drink bush push rush crush crash trash track truck trick brick crop drop prop shop stop "
-    "step steps stem item"
-)
-_OTHER_WORDS = frozenset(_EVERYDAY.split()) | refusals.triggers()
+
+
+@lru_cache(maxsize=1)
+def english() -> frozenset[str]:
+    """Words spelt right whatever they are near to: "glass" is no "grass"; from SCOWL (english_licence.txt)."""
+    listed = resources.files("swath.agent.offline").joinpath("english.txt").read_text(encoding="ascii")
+    return frozenset(listed.split()) | refusals.triggers()
 
 
 @dataclass(frozen=True)
@@ -44,23 +34,27 @@ class Targets:
     likely: frozenset[str]
 
 
-def mended(words: Iterable[Word], known: Collection[str], targets: Targets) -> tuple[list[Word], list[str]]:
+def mended(
+    words: Iterable[Word], known: Collection[str], targets: Targets, *, right: Collection[str] = frozenset()
+) -> tuple[list[Word], list[str]]:
     """Words with typos mended, and one note for each.
 
     Args:
         words: of the question.
         known: every word that is understood as it is.
         targets: what the others may be meant to be.
+        right: words that are not understood and yet no typos.
     """
     found: list[Word] = []
     notes: list[str] = []
     for word in words:
-        right = None if word.text in known or len(notes) >= _MOST_MENDED else _mend(word, targets)
-        if right is None:
+        kept = word.text in known or word.text in right or len(notes) >= _MOST_MENDED
+        meant = None if kept else _mend(word, targets)
+        if meant is None:
             found.append(word)
             continue
-        notes.append(f'"{word.text}" is taken for "{right}".')
-        found.append(replace(word, text=right))
+        notes.append(f'"{word.text}" is taken for "{meant}".')
+        found.append(replace(word, text=meant))
     return found, notes
 
 
@@ -84,7 +78,7 @@ def _letters(word: str) -> int:
 
 def _mend(word: Word, targets: Targets) -> str | None:
     text = word.text
-    if word.number or len(text) < _SHORTEST or not text.isalpha() or text in _OTHER_WORDS:
+    if word.number or len(text) < _SHORTEST or not text.isalpha():
         return None
     most = 1 if len(text) < 9 else 2
     mine = _letters(text)

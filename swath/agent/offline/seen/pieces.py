@@ -101,7 +101,9 @@ def heard(text: str, classes: tuple[str, ...]) -> Heard:
     words, numbered = languages.with_english_numbers(words, language)
     mended: list[str] = []
     if language == "en":
-        words, mended = typos.mended(words, _known(language, classes), _targets(language, classes))
+        words, mended = typos.mended(
+            words, _known(language, classes), _targets(language, classes), right=typos.english()
+        )
     elif not any(_begins_own(words, at, language) for at in range(len(words))):
         return Heard((), None, (), language)
     found: list[Piece] = []
