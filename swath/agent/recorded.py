@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from swath.agent.kept_masks import read_segmentation, sha256_of
 from swath.errors import InputError, Refused
 from swath.raster.reader import Raster, masked_windows, open_raster
-from swath.raster.tiled import USUAL_TILES, PixelSet, Tiles, tiled
+from swath.raster.tiled import IN_ARRAYS, USUAL_TILES, PixelSet, Tiles, tiled
 from swath.segment.error_matrix import ErrorMatrix, recorded_matrix
 from swath.segment.protocol import Segmentation
 from swath.tools.clip import Clip
@@ -96,10 +96,11 @@ class RecordedBackend:
         return tiled(self._shape, self._tiles, lambda rows, cols: np.asarray(windows(rows, cols).data[0] > 0))
 
     def _pixels(self, entry: Mapping[str, str]) -> NDArray[Any]:
-        return np.ascontiguousarray(self._opened(entry).read(1).data.data[0])
+        """All values of a file at once: ids of objects are held so in the run too."""
+        return np.ascontiguousarray(self._opened(entry, IN_ARRAYS).read(1).data.data[0])
 
-    def _opened(self, entry: Mapping[str, str]) -> Raster:
-        raster = open_raster(checked(self._run, entry), tiles=self._tiles)
+    def _opened(self, entry: Mapping[str, str], tiles: Tiles | None = None) -> Raster:
+        raster = open_raster(checked(self._run, entry), tiles=tiles or self._tiles)
         if raster.shape != self._shape:
             raise InputError(
                 f"{entry['file']} of run {self._run.id} has {raster.shape} rows and columns, its image {self._shape}. "
