@@ -20,6 +20,11 @@ from swath.testing.segment import PaintedBackend, PaintedFactory
 from swath.testing.segment_contract import faults
 
 NETWORKS = ("onnx", "landcover")
+ELSEWHERE = {
+    "ensemble": "test_ensemble.py", "grounded": "test_grounded.py", "landcover+sam": "test_sam.py",
+    "remote": "test_remote.py", "sam": "test_sam.py",
+}  # fmt: skip
+"""What needs weights, a service or other segmenters is opened in a file of its own."""
 
 
 def _scene() -> np.ndarray[Any, Any]:
@@ -31,7 +36,12 @@ def _scene() -> np.ndarray[Any, Any]:
     return (bands + rng.normal(0, 3, bands.shape)).clip(1, 255).astype(np.uint8)
 
 
-@pytest.mark.parametrize("name", backend_names())
+def test_what_is_opened_elsewhere_is_there() -> None:
+    assert set(ELSEWHERE) < set(backend_names())
+    assert all((Path(__file__).parent / file).is_file() for file in ELSEWHERE.values())
+
+
+@pytest.mark.parametrize("name", [name for name in backend_names() if name not in ELSEWHERE])
 def test_every_registered_backend_keeps_the_contract(
     name: str, write_raster: Callable[..., Path], write_legend: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -138,6 +148,6 @@ def test_auto_takes_labels_where_they_are_given(image: Raster, write_raster: Cal
 
 def test_an_unknown_backend_is_named_with_those_there_are(image: Raster) -> None:
     with pytest.raises(
-        InputError, match=r'There is no segmenter "magic"\. Next: use one of auto, labels, .*onnx, spectral'
+        InputError, match=r'There is no segmenter "magic"\. Next: use one of auto, .*labels, .*onnx, .*spectral'
     ):
         open_backend("magic", image, SegmentOptions())
