@@ -179,7 +179,7 @@ def _check(pieces: Sequence[Piece], classes: Sequence[str]) -> None:
         raise grammar.NotUnderstood(0)
     for at, piece in enumerate(pieces):
         if piece.kind in (UNKNOWN, FOREIGN):
-            if _reads_with_a_class(pieces):
+            if classes and _reads_with_a_class(pieces):
                 raise Unsettled(str(unknown_class(_joined(pieces), classes)))
             raise grammar.NotUnderstood(at)
 
