@@ -43,10 +43,12 @@ class ClaimReader(NumberReader):
         return m.Compared(m.Distance(things(children)[0], near.target), sign, bound.limit)
 
     def nearest_to_claim(self, children: list[Any]) -> m.Compared:
-        thing, target = things(children)
+        thing, *targets = things(children)
+        if len(targets) != 1:
+            raise Unsettled("It asks how near the nearest one is to several at once: ask for one after the other.")
         sign: m.Operator = "<=" if has(children, "WITHIN") else "<" if has(children, "CLOSER") else ">"
         limit = values(children, "QLEN")[0]
-        return m.Compared(m.Distance(thing, target), operator(children) if has_operator(children) else sign, limit)
+        return m.Compared(m.Distance(thing, targets[0]), operator(children) if has_operator(children) else sign, limit)
 
     def exists_everywhere(self, children: list[Any]) -> m.AllOf:
         """In every quadrant; which halves "both halves" are is not said."""

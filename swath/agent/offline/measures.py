@@ -62,6 +62,8 @@ class NumberReader(StepReader):
         within = next((step for step in thing.steps if isinstance(step, m.Inside)), None)
         if within is not None and _class_names(within.target) == _class_names(thing):
             part = replace(thing, steps=tuple(step for step in thing.steps if step != within))
+            if within.target.steps and not part.steps:  # "of the building area belongs to buildings over 150 m2"
+                return share_from(within.target, part)
             return share_from(part, replace(within.target, regions=False))
         return ShareAsked(thing, of_image=has(children, "IMAGE"))
 

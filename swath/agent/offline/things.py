@@ -462,6 +462,8 @@ def listed_steps(child: Any) -> tuple[Any, ...]:
 
 def _denied(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
     """Not all of the conditions."""
+    if not conditions:
+        raise Unsettled("It is not clear what is denied.")
     if len(conditions) == 1:
         return (_not(conditions[0]),)
     return (m.EitherOf(tuple((_not(condition),) for condition in conditions)),)

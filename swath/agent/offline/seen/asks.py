@@ -56,7 +56,7 @@ class SeenNumbers(SeenThings):
         return children[0]
 
     def start(self, children: list[Any]) -> Any:
-        return next(child for child in children if child is not None)
+        return next(child for child in children if child is not None and not isinstance(child, Token))
 
     def stat(self, children: list[Any]) -> Stat:
         for child in children:
