@@ -206,8 +206,8 @@ def test_rows_of_another_question_or_other_options_are_never_mixed(street: Stree
         ({"planner": "magic"}, 'There is no planner "magic"'),
         (
             {"segmenter": "magic"},
-            'There is no segmenter "magic". Next: use one of auto, ensemble, grounded, labels, landcover, landcover+sam, onnx, '
-            "remote, sam, spectral.",
+            'There is no segmenter "magic". Next: use one of auto, ensemble, grounded, labels, landcover, '
+            "landcover+sam, onnx, remote, sam, spectral.",
         ),
         ({"labels": "nowhere.tif"}, "There is no file nowhere.tif"),
         ({"layers": {"x": "nowhere.gpkg"}}, "There is no file nowhere.gpkg"),
