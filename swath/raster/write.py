@@ -1,8 +1,13 @@
-"""Writing masks and arrays as tiled, compressed GeoTIFFs on a grid."""
+"""Writing masks and arrays as tiled, compressed GeoTIFFs on a grid.
+
+GDAL says nothing of a disk that is full, so that what was written is read again. A file has its name once it is whole.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +27,7 @@ from swath.trace.wording import harmless
 
 BLOCK_PX = 256
 BIGTIFF_ABOVE_PX = 2**30
+STRIP_ROWS = 4 * BLOCK_PX
 
 Part = tuple[slice, slice, NDArray[Any]]
 """Rows and columns of a window, and its values."""
@@ -39,7 +45,8 @@ def write_mask(path: Path | str, pixels: PixelSet, grid: Grid) -> None:
         InputError: the file cannot be written.
     """
     if isinstance(pixels, TiledPixels):
-        _write_tiles(path, pixels.tiled_parts(), grid, nbits=1)
+        with _file(path) as file:
+            _write(file, _stacked(pixels.tiled_parts()), grid, nbits=1, sparse_ok=True)
     else:
         write_array(path, pixels, grid, nbits=1)
 
@@ -64,19 +71,15 @@ def write_classes(
     Raises:
         InputError: a file cannot be written.
     """
-    if isinstance(codes, np.ndarray):
-        write_array(path, codes, grid)
-    else:
-        _write_tiles(path, codes, grid)
     categories = "".join(f"<Category>{escape(harmless(name))}</Category>" for name in names)
     band = f'<PAMRasterBand band="1"><CategoryNames>{categories}</CategoryNames></PAMRasterBand>'
-    file = Path(path).absolute()
-    try:
-        with gdal_environment(), quietly(), rasterio.open(file, "r+") as dataset:
-            dataset.write_colormap(1, dict(enumerate(colours)))
-        Path(f"{file}.aux.xml").write_text(f"<PAMDataset>{band}</PAMDataset>\n", encoding="utf-8")
-    except (RasterioError, OSError) as why:
-        raise InputError(f"{path} cannot be written. Next: check the folder and its free space.") from why
+    in_tiles = not isinstance(codes, np.ndarray)
+    parts = _stacked(codes) if in_tiles else _strips(np.asarray(codes)[None])
+    with _file(path) as file:
+        _write(file, parts, grid, sparse_ok=in_tiles, colours=dict(enumerate(colours)))
+        beside = file.with_name(f"{file.name}.aux.xml")  # GDAL puts there what a GeoTIFF has no room for
+        known = beside.read_text(encoding="utf-8") if beside.exists() else "<PAMDataset></PAMDataset>\n"
+        beside.write_text(known.replace("</PAMDataset>", f"{band}</PAMDataset>"), encoding="utf-8")
 
 
 def write_array(
@@ -107,26 +110,37 @@ def write_array(
         stack = stack.astype(np.uint8)
     if stack.shape[1:] != grid.shape:
         raise ValueError(f"an array of {stack.shape[1:]} pixels does not fit a grid of {grid.shape}")
-    with _written(path, grid, stack.shape[0], stack.dtype.name, nbits=nbits, nodata=nodata) as dataset:
-        dataset.write(stack)
-        for index, text in enumerate(descriptions or (), start=1):
-            dataset.set_band_description(index, text)
+    with _file(path) as file:
+        _write(file, _strips(stack), grid, stack.shape[0], stack.dtype.name, nbits, nodata, descriptions or ())
 
 
-def _write_tiles(path: Path | str, parts: Iterable[Part], grid: Grid, nbits: int | None = None) -> None:
-    """Write one band of bytes from some of its windows; what none of them covers is 0 and takes no room."""
-    with _written(path, grid, 1, "uint8", nbits=nbits, sparse_ok=True, num_threads="all_cpus") as dataset:
-        for rows, cols, values in parts:
-            dataset.write(values.astype(np.uint8, copy=False), 1, window=Window.from_slices(rows, cols))
+def _strips(stack: NDArray[Any]) -> Iterator[Part]:
+    """An array of bands, some rows at a time."""
+    for top in range(0, stack.shape[1], STRIP_ROWS):
+        rows = slice(top, min(top + STRIP_ROWS, stack.shape[1]))
+        yield rows, slice(0, stack.shape[2]), stack[:, rows]
 
 
-@contextmanager
-def _written(path: Path | str, grid: Grid, count: int, dtype: str, nbits: int | None, **more: Any) -> Iterator[Any]:
-    """A tiled, deflated GeoTIFF on a grid, open for writing.
+def _stacked(parts: Iterable[Part]) -> Iterator[Part]:
+    """Windows of one band of bytes."""
+    for rows, cols, values in parts:
+        yield rows, cols, values[None].astype(np.uint8, copy=False)
 
-    Raises:
-        InputError: it cannot be written.
-    """
+
+def _write(
+    file: Path,
+    parts: Iterable[Part],
+    grid: Grid,
+    count: int = 1,
+    dtype: str = "uint8",
+    nbits: int | None = None,
+    nodata: float | None = None,
+    descriptions: Sequence[str] = (),
+    colours: Mapping[int, tuple[int, int, int]] | None = None,
+    *,
+    sparse_ok: bool = False,
+) -> None:
+    """Write windows of (band, y, x) and read them again; what none covers is 0, and takes no room where `sparse_ok`."""
     profile: dict[str, Any] = {
         "driver": "GTiff",
         "count": count,
@@ -135,16 +149,48 @@ def _written(path: Path | str, grid: Grid, count: int, dtype: str, nbits: int | 
         "dtype": dtype,
         "transform": grid.affine,
         "crs": None if grid.crs is None else grid.crs.to_wkt(),
+        "nodata": nodata,
         "tiled": True,
         "blockxsize": BLOCK_PX,
         "blockysize": BLOCK_PX,
         "compress": "deflate",
         "bigtiff": "yes" if count * grid.shape[0] * grid.shape[1] > BIGTIFF_ABOVE_PX else "no",
+        "sparse_ok": sparse_ok,
+        "num_threads": "all_cpus",
         **({} if nbits is None else {"nbits": nbits}),
-        **more,
     }
+    written: list[tuple[Window, int]] = []
+    with gdal_environment(), quietly():
+        with rasterio.open(file, "w", **profile) as dataset:
+            if colours is not None:
+                dataset.write_colormap(1, colours)
+            for index, text in enumerate(descriptions, start=1):
+                dataset.set_band_description(index, text)
+            for rows, cols, values in parts:
+                window = Window.from_slices(rows, cols)
+                dataset.write(values, window=window)
+                written.append((window, _checksum(values)))
+        with rasterio.open(file) as dataset:
+            if any(_checksum(dataset.read(window=window)) != checksum for window, checksum in written):
+                raise RasterioError("what is read is not what was written")
+
+
+def _checksum(values: NDArray[Any]) -> int:
+    return zlib.crc32(np.ascontiguousarray(values).data)
+
+
+@contextmanager
+def _file(path: Path | str) -> Iterator[Path]:
+    """A file of this name in a hidden folder, from where it and those beside it go into place once they are whole.
+
+    Raises:
+        InputError: it cannot be written; nothing is left of it.
+    """
+    file = Path(path).resolve()
     try:
-        with gdal_environment(), quietly(), rasterio.open(Path(path).absolute(), "w", **profile) as dataset:
-            yield dataset
+        with tempfile.TemporaryDirectory(prefix=".", suffix=".partial", dir=file.parent) as partial:
+            yield Path(partial, file.name)
+            for made in sorted(Path(partial).iterdir(), key=lambda made: made.name == file.name):
+                made.replace(file.with_name(made.name))
     except (RasterioError, OSError) as why:
         raise InputError(f"{path} cannot be written. Next: check the folder and its free space.") from why

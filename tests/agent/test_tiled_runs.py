@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -150,15 +151,24 @@ def test_a_tool_without_tiles_refuses(tmp_path: Path) -> None:
     assert answer.reason is not None
 
 
-def test_garbage_in_one_tile_names_the_window(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage", ["bytes that are no deflate stream", "a stream that ends too soon", "beyond the end"]
+)
+def test_damage_in_one_tile_names_the_window(tmp_path: Path, damage: str) -> None:
     image = town(tmp_path / "town.tif")
     data = bytearray(image.read_bytes())
     with rasterio.open(image) as dataset:
-        offset = int(dataset.tags(ns="TIFF", bidx=1).get("BLOCK_OFFSET_3_1") or 0)
-        offset = offset or int(dataset.get_tag_item("BLOCK_OFFSET_3_1", "TIFF", bidx=1))
-    data[offset : offset + 40] = bytes(40)
+        offset = int(dataset.get_tag_item("BLOCK_OFFSET_3_1", "TIFF", bidx=1))
+    if damage == "beyond the end":
+        place = data.index(offset.to_bytes(4, "little"))  # in the table of offsets
+        data[place : place + 4] = (len(data) + 100).to_bytes(4, "little")
+    else:
+        junk = bytes(40) if damage == "bytes that are no deflate stream" else zlib.compress(b"too little").ljust(40)
+        data[offset : offset + 40] = junk
     image.write_bytes(bytes(data))
     out = tmp_path / "runs"
-    with pytest.raises(InputError, match=r"Rows 0 to 511, columns 0 to 2047 of .*town.tif cannot be read: the file"):
+    with pytest.raises(InputError) as caught:
         asked(image, QUESTIONS[0], out, tiles_above_px=10**6)
+    said = f"Rows 0 to 511, columns 0 to 2047 of {image} cannot be read: the file is damaged or truncated there."
+    assert str(caught.value) == f"{said} Next: fetch it again."
     assert not out.exists() or not list(out.iterdir())

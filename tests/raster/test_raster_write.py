@@ -1,7 +1,10 @@
-"""Writing: what was written is what is read back."""
+"""Writing: what was written is what is read back, and what cannot be written is said."""
 
 from __future__ import annotations
 
+import resource
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from swath.errors import InputError
 from swath.raster.grid import Grid
 from swath.raster.reader import open_raster
-from swath.raster.write import write_array, write_mask
+from swath.raster.tiled import Tiles, tiled
+from swath.raster.write import Part, write_array, write_classes, write_mask
 
 ROTATED = Affine.translation(500_000, 5_000_000) @ Affine.rotation(30) @ Affine.scale(0.5, 0.7)
 
@@ -88,3 +92,85 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         write_mask(path, np.ones((4, 5), dtype=bool), grid_of((4, 5)))
     assert str(caught.value) == f"{path} cannot be written. Next: check the folder and its free space."
+
+
+OBLIQUE = "+proj=ob_tran +o_proj=longlat +o_lon_p=0 +o_lat_p=39.25 +lon_0=18 +R=6371229 +no_defs"
+"""A rotated pole, for which GeoTIFF has no keys: GDAL writes it beside the file."""
+
+
+def test_names_stand_beside_a_crs_that_geotiff_has_no_keys_for(tmp_path: Path) -> None:
+    codes, grid = np.eye(4, 5, dtype=np.uint8), grid_of((4, 5), OBLIQUE, Affine(0.1, 0, 1, 0, -0.1, 2))
+    write_classes(tmp_path / "c.tif", codes, grid, ["", "lake & sea"], [(0, 0, 0), (1, 2, 3)])
+    back = open_raster(tmp_path / "c.tif")
+    assert back.categories() == {1: "lake & sea"}
+    assert back.grid.crs is not None
+    assert "Rotated_pole" in back.grid.crs.to_wkt() or "ob_tran" in back.grid.crs.to_wkt()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.tif", "c.tif.aux.xml"]
+
+
+NOISE = np.random.default_rng(2).integers(0, 2, (1500, 1500)).astype(np.uint8)
+"""281 kB by any compression."""
+
+
+def tiles_of_noise() -> Iterator[Part]:
+    for top in range(0, 1500, 500):
+        yield slice(top, top + 500), slice(0, 1500), NOISE[top : top + 500]
+
+
+WRITERS: dict[str, Callable[[Path, Grid], None]] = {
+    "mask": lambda path, grid: write_mask(path, NOISE > 0, grid),
+    "mask in tiles": lambda path, grid: write_mask(
+        path, tiled(NOISE.shape, Tiles(0, (512, 700)), lambda rows, cols: NOISE[rows, cols] > 0), grid
+    ),
+    "array": lambda path, grid: write_array(path, NOISE.astype(np.float32), grid),
+    "classes": lambda path, grid: write_classes(path, NOISE, grid, ["", "x"], [(0, 0, 0), (1, 2, 3)]),
+    "classes in tiles": lambda path, grid: write_classes(
+        path, tiles_of_noise(), grid, ["", "x"], [(0, 0, 0), (1, 2, 3)]
+    ),
+}
+
+
+@pytest.fixture(params=["a disk that is full", "a file that may not grow"])
+def little_room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """A folder where a file of 281 kB cannot be written."""
+    if request.param == "a file that may not grow":
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))
+        yield tmp_path
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        return
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(tmp_path)]
+    try:
+        subprocess.run(mount, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("only root may make a disk of 200 kB here")
+    yield tmp_path
+    subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_full_disk_is_said_and_nothing_is_left_half_written(little_room: Path, name: str) -> None:
+    path = little_room / "out.tif"
+    path.write_bytes(b"of an earlier run")
+    with pytest.raises(InputError) as caught:
+        WRITERS[name](path, grid_of((1500, 1500)))
+    assert str(caught.value) == f"{path} cannot be written. Next: check the folder and its free space."
+    assert [left.name for left in little_room.iterdir()] == ["out.tif"]
+    assert path.read_bytes() == b"of an earlier run"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_with_room_enough_the_same_is_written(tmp_path: Path, name: str) -> None:
+    WRITERS[name](tmp_path / "out.tif", grid_of((1500, 1500)))
+    np.testing.assert_array_equal(open_raster(tmp_path / "out.tif").read(1).data[0], NOISE)
+
+
+def test_nothing_is_left_where_the_pixels_cannot_be_found(tmp_path: Path) -> None:
+    def damaged(rows: slice, cols: slice) -> bool:
+        if rows.start:
+            raise InputError("Rows 512 to 1023 of a.tif cannot be read")
+        return True
+
+    with pytest.raises(InputError, match="Rows 512 to 1023"):
+        write_mask(tmp_path / "m.tif", tiled((1500, 600), Tiles(0, (512, 700)), damaged), grid_of((1500, 600)))
+    assert list(tmp_path.iterdir()) == []
