@@ -67,7 +67,7 @@ class Bound:
         return render(
             "bound_question.md",
             classes=wording.names(tuple(_classes(task))),
-            operations=_signatures(further(task.given.beside_classes)),
+            operations=_signatures(further(task.given.beside)),
             quantities=", ".join(f'"{label(amount)}"' for amount in task.given.amounts) or "none",
             question=wording.quoted(task.given.question, 2 * len(task.given.question) + 3),
             feedback=feedback,

@@ -156,11 +156,22 @@ class _Compiler:
             raise self._wrong("a share of itself is always 100 percent")
         if len(given) > 1 and given[0] == given[1]:
             raise self._wrong(f"{name} of a thing and itself says nothing")
+        if len(given) > 1 and given[1] in self._chosen_from(given[0]):
+            raise self._wrong(f"{name} of a part of a thing and the whole thing says nothing")
         if name in ("beyond", "farther"):
             inner = next((code for code, step in self._names.items() if step == given[0]), "")
             close = inner.startswith(("within(", "near("))
             if close and f", {given[1]}, " in inner and inner.rpartition("=")[2] == f"{given[-1].rpartition('=')[2]})":
                 raise self._wrong("nothing is within a distance of a thing and beyond the same distance of it")
+
+    def _chosen_from(self, name: str) -> set[str]:
+        """The steps that one was chosen from: all of it lies in them."""
+        steps, found = {step: code for code, step in self._names.items()}, set[str]()
+        while name in steps:
+            tool, _, rest = steps[name].partition("(")
+            name = rest.partition(",")[0].rstrip(")") if tool in operations() and operations()[tool].chooses else ""
+            found |= {name} - {""}
+        return found
 
     def _input(self, argument: Argument, node: ast.expr) -> str:
         if argument.kind == "number":
@@ -218,7 +229,7 @@ class _Compiler:
         return ProgramRejected([NOT_ONE.format(why=why)], self.text)
 
 
-_ASKED = ("area", "length", "power", "share")
+_ASKED = ("area", "length", "volume", "power", "share")
 _HANDLES = ("mask", "regions", "either")
 
 

@@ -90,3 +90,24 @@ def refs(value: object) -> frozenset[str]:
     if isinstance(value, tuple):
         return frozenset().union(*map(refs, value))
     return frozenset().union(*map(refs, getattr(value, "__dict__", {}).values()))
+
+
+def written_by(rules: Rules, start: str) -> frozenset[str]:
+    """The texts in quotes that may be written, beginning with a rule."""
+    reached = reachable(rules, start)
+    return frozenset().union(*(_texts(form) for name in reached for form in rules[name]))
+
+
+def reachable(rules: Rules, start: str) -> list[str]:
+    """The rules that a rule may lead to, itself first."""
+    found = [start]
+    for name in found:
+        found += [ref for form in rules[name] for ref in sorted(refs(form)) if ref not in found]
+    return found
+
+
+def _texts(value: object) -> frozenset[str]:
+    if isinstance(value, Text):
+        return frozenset(value.values)
+    parts = value if isinstance(value, tuple) else tuple(getattr(value, "__dict__", {}).values())
+    return frozenset().union(*map(_texts, parts))

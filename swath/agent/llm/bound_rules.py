@@ -9,12 +9,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from swath.agent.llm.bound_forms import Call, Choice, Form, Group, Infix, Ref, Rules, Text, Whole, productive
+from swath.agent.llm.bound_forms import (
+    Call,
+    Choice,
+    Form,
+    Group,
+    Infix,
+    Ref,
+    Rules,
+    Text,
+    Whole,
+    productive,
+    written_by,
+)
 from swath.agent.llm.expression import BARE, Argument, Operation, label, operations
 from swath.agent.llm.given import Given
 from swath.agent.llm.offered import always, further, offered
-from swath.agent.llm.roles import LOW, NAME, TRUTH, Names, Reach
+from swath.agent.llm.roles import LOW, NAME, TRUTH, Names, Reach, Roles
 from swath.agent.offline.meaning import Amount
 
 NARROWING = ("intersection", "located_in")
@@ -30,7 +43,27 @@ def rules_of(given: Given, classes: Mapping[str, Names]) -> Rules:
         given: the question and what is certain about it.
         classes: names that may be written, each with the legend's names that it means.
     """
-    return _Maker(given, classes).rules()
+    loosened = [_Maker(replace(given, roles=roles), classes).rules() for roles in _looser(given.roles)]
+    return min(loosened, key=lambda rules: _without_place(rules, given, classes))  # the strictest of the best
+
+
+def _looser(roles: Roles) -> Iterator[Roles]:
+    """What is certain, and less and less of it: it must not leave a quantity or a class without a place to be used."""
+    yield roles
+    if roles.subject:
+        yield (roles := replace(roles, subject=None))
+    if roles.reach:
+        yield (roles := replace(roles, reach=None))
+    if roles.sizes:
+        yield replace(roles, sizes={})
+
+
+def _without_place(rules: Rules, given: Given, classes: Mapping[str, Names]) -> int:
+    """How many quantities and classes of the question no answer can use."""
+    written = written_by(rules, "answer")
+    wanted = [label(amount) for amount in given.amounts if amount.unit]
+    wanted += [name for name, means in classes.items() if any(means == names for _, names in given.classes)]
+    return sum(name not in written for name in wanted)
 
 
 class _Maker:
@@ -45,9 +78,9 @@ class _Maker:
         self._loose = [amount for amount in given.amounts if not any(amount is other for other in held)]
         named = bool(given.classes)
         self._usual = {tool.family for tool in always()}
-        beyond = [operations()[tool.name] for tool in further(given.beside_classes) if tool.name in operations()]
+        beyond = [operations()[tool.name] for tool in further(given.beside) if tool.name in operations()]
         self._places = given.roles.part or any(item.returns == "mask" and item.needs_bound for item in beyond)
-        fitting = [operations()[tool.name] for tool in offered(given.beside_classes) if tool.name in operations()]
+        fitting = [operations()[tool.name] for tool in offered(given.beside) if tool.name in operations()]
         self._fitting = [item for item in fitting if (item.arguments or not named) and self._is_meant(item)]
 
     def rules(self) -> Rules:

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from swath.agent.llm.bound_forms import Call, Choice, Form, Group, Infix, Ref, Rules, Text, Whole, refs
+from swath.agent.llm.bound_forms import Call, Choice, Form, Group, Infix, Ref, Rules, Text, Whole, reachable
 from swath.agent.llm.expression import operations
 
 Json = Mapping[str, Any]
@@ -23,21 +23,13 @@ _DEEPEST = 40
 
 def schema(rules: Rules) -> dict[str, Any]:
     """A strict schema: every property is required, what may be left out is null."""
-    needed = _needed(rules)
+    needed = reachable(rules, "answer")  # some servers mind others
     reason = {"anyOf": [{"type": "string"}, {"type": "null"}]}
     wanted = {"anyOf": [{"$ref": "#/$defs/answer"}, {"type": "null"}]}
     return {
         **_strict({CANNOT: reason, EXPRESSION: wanted}),
         "$defs": {name: _any([_schema(form) for form in rules[name]]) for name in needed},
     }
-
-
-def _needed(rules: Rules) -> list[str]:
-    """The rules that an answer may reach: some servers mind others."""
-    found = ["answer"]
-    for name in found:
-        found += [ref for form in rules[name] for ref in sorted(refs(form)) if ref not in found]
-    return found
 
 
 def _schema(form: Form) -> dict[str, Any]:

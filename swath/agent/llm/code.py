@@ -56,7 +56,7 @@ class Code:
             fence="python" if self._spelt is None else "json",
             scene=wording.of_scene(task.scene, task.given.gsd_m),
             given=wording.of_given(task.given),
-            families=families((*further(task.given.beside_classes), *task.further.values()), short=self._small),
+            families=families((*further(task.given.beside), *task.further.values()), short=self._small),
             question=wording.quoted(task.given.question, 2 * len(task.given.question) + 3),
             feedback=feedback,
         )

@@ -89,6 +89,14 @@ class Operation:
         return tuple(argument for argument in self.arguments if not argument.keyword)
 
     @property
+    def chooses(self) -> bool:
+        """Whether what it gives lies in the first thing that it takes, whole objects or parts of it."""
+        kinds = [argument.kind for argument in self.places]
+        return (
+            bool(kinds) and (self.returns == "regions" or self.tool.family == "proximity") and self.tool.name != "merge"
+        )
+
+    @property
     def needs_bound(self) -> bool:
         """Whether it does nothing without one: it chooses from what it is given, or from the whole image."""
         kinds = [argument.kind for argument in self.places]
@@ -99,7 +107,7 @@ class Operation:
     def unit(self) -> str:
         """Unit of the number that it gives, by the ending of its name."""
         name = self.tool.name
-        endings = {"_m2": "m2", "_m": "m", "_px": "px", "_percent": "percent", "_kw": "kW", "_deg": "deg",
+        endings = {"_m2": "m2", "_m3": "m3", "_m": "m", "_px": "px", "_percent": "percent", "_kw": "kW", "_deg": "deg",
                    "_per_km2": "per km2"}  # fmt: skip
         longest = max((ending for ending in endings if name.endswith(ending)), key=len, default=None)
         if longest is not None:

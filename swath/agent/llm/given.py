@@ -7,7 +7,7 @@ the model, and held against the program that it writes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from swath.agent.llm.roles import Roles, roles_of
@@ -21,7 +21,16 @@ LONGEST_QUESTION = 2_000
 
 _AMOUNTS = ("QLEN", "QAREA", "QPX", "QPCT", "QPOW", "NUM")
 _DEGREES = re.compile(r"\s*(°(?!\s*[CFNSEW]\b)|degrees?\b|deg\b)", re.IGNORECASE)
-_RANGE = re.compile(r"\bbetween(?= \d)", re.IGNORECASE)
+_CUBIC = re.compile(r"\bcubic met(re|er)s?\b|\bm(3|³)", re.IGNORECASE)
+_READ = frozenset({
+    "CLASS", *_AMOUNTS, "LUNIT", "AUNIT", "PXUNIT", "PUNIT", "IGNORE", "ORMORE", "ORLESS"
+})  # fmt: skip
+_MOST = re.compile(r"(most|least) ", re.IGNORECASE)
+_BOUNDS = frozenset({"OVER", "ATLEAST", "UNDER", "ATMOST", "WITHIN", "BETWEEN", "IN", "INSIDE", "MORE", "LESS"})
+_TALL = re.compile(r"\b(high|low|tall|deep)", re.IGNORECASE)
+_AFTER_LENGTH = frozenset({"AROUND", "BUFFER"})
+_AFTER_COUNT = frozenset({"CLASS", "REGION", "LARGEST", "SMALLEST", "NEAREST", "FARTHEST", "UNKNOWN"})
+"""What a number after "the" may count: "the two largest"; "comparing the two" counts nothing."""
 _SMALL_TALK = (0, 1)
 """Bare numbers that a question may hold without meaning an amount."""
 
@@ -37,6 +46,8 @@ class Given:
         classes: (the person's word, the legend's names that it means), in order.
         unit: key of the unit that it asks for, None where it asks for none.
         notes: sentences for people.
+        beside: its words without those for classes, quantities, their bounds and units, which have been read: "green
+            cover" is no colour, "200 square metres" no shape, "at most 2 ha" no place, "above 50 m2" no relation.
         roles: what stands beside its quantities, and what answers it.
     """
 
@@ -46,12 +57,8 @@ class Given:
     classes: tuple[tuple[str, tuple[str, ...]], ...]
     unit: str | None
     notes: tuple[str, ...]
+    beside: str
     roles: Roles = field(default_factory=Roles)
-
-    @property
-    def beside_classes(self) -> str:
-        """The question without its words for classes and ranges: "green cover" is no colour."""
-        return " ".join(_without([_RANGE.sub(" ", self.question)], (word for word, _ in self.classes)))
 
 
 def given(question: str, classes: tuple[str, ...]) -> Given:
@@ -71,24 +78,45 @@ def given(question: str, classes: tuple[str, ...]) -> Given:
         raise Refused(f"The question has {len(question)} characters; ask in at most {LONGEST_QUESTION}.")
     found = pieces.pieces_of(words_of.words_of(text), text, lexicon.lexicon("en"), classes)
     aside = asked.asides_taken_off(found, text)
+    told = tuple(piece for at, piece in enumerate(aside.pieces) if not _counts_nothing(aside.pieces, at))
+    unit = "m3" if aside.unit == "m" and _CUBIC.search(text) else aside.unit
     return Given(
         question,
         aside.gsd_m,
-        tuple(_amounts(aside.pieces, text)),
-        tuple((piece.text, piece.value.names) for piece in aside.pieces if piece.kind == "CLASS" and piece.value.names),
-        aside.unit,
+        tuple(_amounts(told, text)),
+        tuple((piece.text, piece.value.names) for piece in told if piece.kind == "CLASS" and piece.value.names),
+        unit,
         aside.notes,
-        roles_of(aside.pieces, text, aside.unit),
+        _beside(found, text),
+        roles_of(told, text, unit),
     )
 
 
-def _without(parts: list[str], words: Iterable[str]) -> list[str]:
-    for word in words:
-        parts = [rest for part in parts for rest in re.split(re.escape(word), part, flags=re.IGNORECASE)]
-    return parts
+def _beside(found: Sequence[Piece], text: str) -> str:
+    """The question without what has been read of it."""
+    left = text
+    for at, piece in enumerate(found):
+        before, after = found[at - 1].kind if at else "", found[at + 1].kind if at + 1 < len(found) else ""
+        bounds = piece.kind in _BOUNDS and after in _AMOUNTS and not _TALL.search(piece.text)
+        sized = piece.kind in ("LARGEST", "SMALLEST") and _MOST.match(piece.text)  # "most extensive"
+        if (
+            piece.kind in _READ
+            or bounds
+            or sized
+            or (piece.kind in _AFTER_LENGTH and before in ("QLEN", *_AFTER_LENGTH))
+        ):
+            left = left[: piece.start] + " " * (piece.end - piece.start) + left[piece.end :]
+    return " ".join(left.split())
 
 
-def _amounts(found: Iterable[Piece], text: str) -> Iterator[Amount]:
+def _counts_nothing(found: Sequence[Piece], at: int) -> bool:
+    """Whether a number only refers back: "comparing the two, ..."."""
+    if found[at].kind != "NUM" or not at or found[at - 1].text.lower() not in ("the", "these", "those", "of the"):
+        return False
+    return at + 1 == len(found) or bool(found[at + 1].mark) or found[at + 1].kind not in _AFTER_COUNT
+
+
+def _amounts(found: Sequence[Piece], text: str) -> Iterator[Amount]:
     for piece in found:
         angle = _DEGREES.match(text, piece.end) if piece.kind == "NUM" else None
         if angle is not None:

@@ -23,9 +23,17 @@ _WANTED = {
     TEXT: 'a text of measured facts: kind="text"',
     "count": 'a number of objects: count(...), kind="count"',
     "percent": 'a percentage: kind="percent"',
-    "m2": "an area", "m": "a length", "kW": "a power", "px": "pixels",
+    "m2": "an area", "m": "a length", "m3": "a volume", "kW": "a power", "px": "pixels",
 }  # fmt: skip
-_SI = {"area": "m2", "length": "m", "power": "kW", "share": "percent", "pixels": "px", "number": "count"}
+_SI = {
+    "area": "m2",
+    "length": "m",
+    "volume": "m3",
+    "power": "kW",
+    "share": "percent",
+    "pixels": "px",
+    "number": "count",
+}
 
 
 def faults(source: str, given: Given) -> list[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, zip_longest
 
 from swath.agent.offline.meaning import Amount
 from swath.agent.offline.pieces import Piece
@@ -25,10 +25,12 @@ LOW, HIGH = ("larger_than", "min"), ("smaller_than", "max")
 """How a lower and an upper bound of a size is passed: without it, and with it."""
 
 _SIZES = {"OVER": "larger_than", "ATLEAST": "min", "UNDER": "smaller_than", "ATMOST": "max"}
+_JOINED = {"ORMORE": "OVER", "ORLESS": "UNDER"}
 _KEPT = {"larger_than": "max", "min": "smaller_than", "smaller_than": "min", "max": "larger_than"}
 """What is kept of things where those of a size are left out."""
 _REACHES = {"WITHIN": "max_distance", "ATMOST": "max_distance", "UNDER": "smaller_than", "OVER": "larger_than",
             "ATLEAST": "min_distance"}  # fmt: skip
+_TO_REACH = ("WITHIN", "ATMOST", "UNDER", "OVER", "ATLEAST", "QLEN")
 _BESIDE = frozenset({
     "UNKNOWN", "REGION", "SIZED", "COVER", "BE", "REL", "HAVE", "ALL", "ANY", "THEY", "WITH", "APART", "SEPARATE",
     "CLASSNOUN"
@@ -65,7 +67,16 @@ _WHOLE = re.compile(
 _PART = re.compile(
     r"\b(north|south|east|west|top|bottom|left|right|upper|lower|half|quarter|corner|centre|center)", re.IGNORECASE
 )
-_ASKS_FOR_NUMBER = re.compile(r"\b(how|what|which|number|count|tell|give)\b", re.IGNORECASE)
+_ASKS_FOR_NUMBER = re.compile(
+    r"\b(how|which|number|count|tell|give)\b|(?<!\bof )\bwhat\b(?! (is|can be|you|we) (seen|see|shown|visible)\b)",
+    re.IGNORECASE,
+)
+"""A word that asks; "is half of what is shown water?" asks for no number."""
+_PASSIVE = re.compile(r"\b(is|are|be|being)\b|^(?!\w+ing\b)\w+ (out|aside)$|ed$", re.IGNORECASE)
+"""What is ignored stands before it: "if patches under 1 ha are left out"."""
+_DROPPED = re.compile(
+    r"(ignored|dropped|excluded|omitted|discarded|removed|skipped|disregarded|neglected)$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -96,7 +107,8 @@ class Roles:
         subject: what lies within the reach of its target, where the question is about nothing else.
         superlative: whether it may ask for the largest, nearest or the like.
         statistic: "mean", "median" or the like, None where it asks for none.
-        whole: whether it asks for whole objects, not for the part of them that lies near something.
+        whole: whether it asks for whole objects, not for the part of them that lies near something: it says so, or has
+            "buildings that are within 50 m", where the offline planner reads the same.
         part: whether it may speak of a part of the image.
         covers: whether it compares two covers, such as water and vegetation, with each other.
     """
@@ -122,13 +134,14 @@ def roles_of(pieces: Sequence[Piece], question: str, unit: str | None) -> Roles:
         question: as typed.
         unit: the unit that it asks for.
     """
+    pieces = [_settled(piece, following) for piece, following in zip_longest(pieces, pieces[1:])]
     kinds = [piece.kind for piece in pieces]
     answers = _answers(kinds, question.strip(), unit)
     of_class = _of_class(kinds)
     certain = not _UNCERTAIN & set(kinds) and "TALL" not in kinds
     claims = TRUTH in answers and kinds[:1] == ["BE"] and "QLEN" not in kinds  # "is the water larger than 1 ha"
     sizes = _sizes(pieces) if certain and not claims else {}
-    reach = _reach(pieces) if certain else None
+    reach = _reach(pieces) if certain and not _drops_near(pieces) else None
     quantities = [piece for piece in pieces if piece.kind[0] == "Q" or piece.kind == "NUM"]
     named = [piece.value.names for piece in pieces if piece.kind == "CLASS" and piece.value.names]
     others = {names for names in named if reach is not None and names != reach.target}
@@ -145,10 +158,36 @@ def roles_of(pieces: Sequence[Piece], question: str, unit: str | None) -> Roles:
         subject=subject,
         superlative=bool(_SUPERLATIVE.search(question)),
         statistic=next((piece.value for piece in pieces if piece.value in _STATISTICS), None),
-        whole=bool(_WHOLE.search(question)),
+        whole=bool(_WHOLE.search(question)) or (reach is not None and _as_objects(pieces)),
         covers=bool(compared) and len(set(named)) == 2 and not quantities and not any(map(_is_plural, words)),
         part=bool({"PART", "SIDE", "DIRECTION"} & set(kinds)) or bool(_PART.search(question)),
     )
+
+
+def _drops_near(pieces: Sequence[Piece]) -> bool:
+    """Whether what lies near something is left out: "not counting those within 30 m of a road"."""
+    kinds = [
+        piece.kind for piece in pieces if piece.kind not in ("THEY", "REGION", "REL", "UNKNOWN", "ALL", "ANY", "CLASS")
+    ]
+    return any(one == "IGNORE" and other in ("WITHIN", "NEAR", "QLEN", "IN") for one, other in pairwise(kinds))
+
+
+def _as_objects(pieces: Sequence[Piece]) -> bool:
+    """Whether a relative clause leads from objects to a distance."""
+    for at, (piece, following) in enumerate(pairwise(pieces)):
+        if piece.kind == "REL" and following.kind in _TO_REACH:
+            before = next((one for one in reversed(pieces[:at]) if one.kind in ("CLASS", "REGION")), None)
+            return before is not None and _is_plural(before.text)
+    return False
+
+
+def _settled(piece: Piece, following: Piece | None) -> Piece:
+    """A piece as it is meant where it stands: "ignored" at the end, and "and below" before a size, not after one."""
+    if _DROPPED.match(piece.text):
+        return replace(piece, kind="IGNORE")
+    if piece.kind in _JOINED and following is not None and following.kind in ("QAREA", "QPX", "QLEN"):
+        return replace(piece, kind=_JOINED[piece.kind])
+    return piece
 
 
 def _is_plural(word: str) -> bool:
@@ -172,7 +211,7 @@ def _answers(kinds: Sequence[str], question: str, unit: str | None) -> frozenset
     return frozenset()
 
 
-_SI = {"area": "m2", "length": "m", "power": "kW", "share": "percent", "pixels": "px"}
+_SI = {"area": "m2", "length": "m", "volume": "m3", "power": "kW", "share": "percent", "pixels": "px"}
 
 
 def _of_class(kinds: Sequence[str]) -> bool:
@@ -202,12 +241,10 @@ def _bound(pieces: Sequence[Piece], at: int) -> str | None:
     """How a size is passed, by what stands before and after it."""
     before = pieces[at - 1].kind if at else ""
     after = pieces[at + 1].kind if at + 1 < len(pieces) else ""
-    bound = {"ORMORE": "min", "ORLESS": "max"}.get(after) or _SIZES.get(before)
-    if bound is None and _spans(pieces, at, at + 2):
-        return "min"
-    if bound is None and _spans(pieces, at - 2, at):
-        return "max"
-    return _KEPT[bound] if bound is not None and _left_out(pieces, at) else bound
+    bound, left_out = {"ORMORE": "min", "ORLESS": "max"}.get(after) or _SIZES.get(before), _left_out(pieces, at)
+    if bound is None and not left_out:  # what is left of a range is no range
+        return "min" if _spans(pieces, at, at + 2) else "max" if _spans(pieces, at - 2, at) else None
+    return _KEPT[bound] if bound is not None and left_out else bound
 
 
 def _spans(pieces: Sequence[Piece], low: int, high: int) -> bool:
@@ -219,7 +256,15 @@ def _spans(pieces: Sequence[Piece], low: int, high: int) -> bool:
     return (opening == "BETWEEN" and joint == "AND") or joint == "TO"
 
 
+_SPANNING = ("AND", "BETWEEN", "TO", "QAREA", "QPX")
+
+
 def _left_out(pieces: Sequence[Piece], at: int) -> bool:
+    for piece in pieces[at + 1 :]:
+        if piece.kind == "IGNORE" and _PASSIVE.search(piece.text):
+            return True
+        if piece.kind not in ("BE", "HAVE", "REGION", "UNKNOWN", *_SPANNING):
+            break
     for piece in reversed(pieces[: at - 1]):
         if piece.kind == "IGNORE":
             return True
@@ -233,11 +278,15 @@ def _owner(pieces: Sequence[Piece], at: int) -> Names | None:
     named = {names for piece in pieces if piece.kind == "CLASS" and (names := _names(piece))}
     if len(named) == 1:
         return next(iter(named))
-    passed = ("AND", "BETWEEN", "TO", "QAREA", "QPX", *_SIZES)
-    for piece in reversed(pieces[:at]):
+    passed, back = (*_SPANNING, *_SIZES), False
+    for here in reversed(range(at)):
+        piece = pieces[here]
         if piece.kind == "CLASS":
-            return _names(piece)
-        if piece.kind not in _BESIDE and piece.kind not in passed:
+            first = not any(earlier.kind == "CLASS" for earlier in pieces[:here])
+            return _names(piece) if first or not back else None
+        if piece.kind == "IGNORE" and not _PASSIVE.search(piece.text):
+            back = True  # "those" are what the question is about, which may not be the class named last
+        elif piece.kind not in _BESIDE and piece.kind not in passed:
             return None
     return None
 

@@ -62,7 +62,7 @@ class Structured:
         """The schema of a plan: the classes are those of the scene, where these can be listed."""
         classes = task.scene.classes
         listed = len(classes) <= MOST_NAMES and all(len(name) <= LONGEST_NAME for name in classes)
-        tools = tuple(tool.name for tool in offered(task.given.beside_classes))
+        tools = tuple(tool.name for tool in offered(task.given.beside))
         schema = plan_schema(tools, classes if listed else (), every=not self._small)
         return Function(NAME, PURPOSE, schema) if self._as_call else Schema(NAME, schema)
 

@@ -16,8 +16,10 @@ from swath.agent.checker import check, depends_on_measurement
 from swath.agent.execution import surface
 from swath.agent.llm.bound import Bound
 from swath.agent.llm.bound_compile import compiled
+from swath.agent.llm.bound_forms import written_by
+from swath.agent.llm.bound_rules import rules_of
 from swath.agent.llm.exchange import Grammar
-from swath.agent.llm.expression import operations
+from swath.agent.llm.expression import label, operations
 from swath.agent.llm.given import given
 from swath.errors import PlanError, ProgramRejected, Refused
 from swath.tools.site import Site
@@ -51,6 +53,7 @@ NO_SENSE = (
     "a share of itself",
     "is there twice",
     "of a thing and itself",
+    "of a part of a thing and the whole thing",
     "and beyond the same distance",
     "The question asks for",
 )
@@ -186,6 +189,16 @@ def _words_of_family(family: str, name: str) -> str:
         ("How many hectares of water are there?", 'count(components("water"))', "asks for ha, but this gives count"),
         ("What percentage is water?", 'share_percent("water", of="water")', "a share of itself is always 100 percent"),
         (
+            "How much water is there?",
+            'area_m2(located_in(components("water"), "water"))',
+            "of a part of a thing and the",
+        ),
+        (
+            "How much water is within 20 m of a road?",
+            'area_m2(within(largest(components("water"), n=1), "water", max_distance="20 m"))',
+            "of a part of a thing and the whole thing",
+        ),
+        (
             "How much water is within 20 m of a road?",
             'area_m2(beyond(within("water", "road", max_distance="20 m"), "road", larger_than="20 m"))',
             "beyond the same distance of it",
@@ -196,3 +209,36 @@ def test_what_cannot_be_meant_comes_back_with_why(question: str, expression: str
     classes = {name: (name,) for name in ("water", "road")}
     with pytest.raises(ProgramRejected, match=said):
         compiled(expression, given(question, ("water", "road")), classes)
+
+
+def test_what_is_left_of_a_thing_without_a_part_of_it_can_be_meant() -> None:
+    asked = task("How many buildings are not among the 2 largest?")
+    expression = 'count(exclude(components("building"), largest(components("building"), n=2)))'
+    assert "exclude(" in Bound().program(expression, asked).source
+
+
+def test_a_volume_is_in_cubic_metres() -> None:
+    asked = task("What is the volume of the buildings in cubic metres?")
+    assert 'unit="m3"' in Bound().program('volume_m3("building")', asked).source
+    with pytest.raises(ProgramRejected, match="asks for m3, but this gives m2"):
+        Bound().program('area_m2("building")', asked)
+
+
+SIZES = ("larger than 1 ha", "of at most 40 m2", "between 1 ha and 2 ha", "(ignoring those under 40 m2)", "")
+PLACES = ("within 50 m of water", "more than 80 m away from roads", "that are within 50 m of water",
+          "within 50 m of water and 20 m of roads", "not counting those within 30 m of a road", "")  # fmt: skip
+FRAMES = ("How many buildings {} {} are there?", "What is the area in ha of buildings {} {}?",
+          "Is there a building {} {}?", "Which share of the buildings {} is {}?",
+          "{} What is the mean size in m2 of buildings {}?")  # fmt: skip
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("place", PLACES)
+def test_every_quantity_and_class_of_a_question_has_a_place_in_its_grammar(frame: str, place: str) -> None:
+    for size in SIZES:
+        for parts in ((size, place), (place, size)):
+            asked = task(frame.format(*parts))
+            classes = {" or ".join(names): names for _, names in asked.given.classes}
+            written = written_by(rules_of(asked.given, classes), "answer")
+            wanted = {label(amount) for amount in asked.given.amounts if amount.unit}
+            assert wanted | set(classes) <= written, asked.given.question

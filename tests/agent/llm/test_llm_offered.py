@@ -59,9 +59,33 @@ def test_every_way_is_told_of_what_the_question_needs(way: Any, question: str, t
     assert listed and all(f"{name}(" in told for name in listed)
 
 
-def test_words_for_classes_and_ranges_bring_no_family() -> None:
-    for question in ("How much green cover is there?", "How many buildings between 1 and 2 ha are there?"):
-        assert further(task(question).given.beside_classes) == ()
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How much green cover is there?",
+        "How many buildings between 1 and 2 ha are there?",
+        "How many buildings of at most 2 ha are there?",
+        "How many roads above 300 square metres and below 1 ha are there?",
+        "How much water in square metres is within 20 m around roads?",
+        "What is the area of the most extensive water body?",
+        "How many buildings are there when those under 40 m2 are left out?",
+    ],
+)
+def test_words_for_classes_quantities_and_their_bounds_bring_no_family(question: str) -> None:
+    assert further(task(question).given.beside) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "tool"),
+    [
+        ("How many buildings higher than 6 m are there?", "with_height"),
+        ("How many buildings over 30 m2 are square?", "of_shape"),
+        ("Are buildings over 30 m2 above the road?", "on_side"),
+        ("Which building over 30 m2 is most to the left?", "extreme"),
+    ],
+)
+def test_the_same_words_elsewhere_do(question: str, tool: str) -> None:
+    assert tool in {found.name for found in further(task(question).given.beside)}
 
 
 def test_every_family_can_be_reached() -> None:
