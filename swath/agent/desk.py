@@ -22,7 +22,7 @@ from swath.raster.remote import shown
 from swath.raster.tiled import USUAL_TILES, PixelSet
 from swath.segment.aoi import Area, area_of_interest
 from swath.segment.dates import open_two_dates
-from swath.segment.error_matrix import ErrorMatrix, SelfAssessed, read_error_matrix
+from swath.segment.error_matrix import OF_CARD, ErrorMatrix, SelfAssessed, read_error_matrix
 from swath.segment.no_classes import NoClasses
 from swath.segment.protocol import Backend, SegmentOptions
 from swath.segment.registry import AUTO, open_backend, open_vocabulary
@@ -31,8 +31,6 @@ from swath.tools.site import Site
 from swath.trace.events import Event, Listener, nobody, tell
 from swath.types import Answer
 
-OF_CARD = Path("card")
-"""`--confusion card`: the error matrix that the card of the model in force states."""
 Keep = Literal["light", "wrong", "full"]
 
 
@@ -294,7 +292,7 @@ def errors_of(request: Request, backend: Backend) -> ErrorMatrix | None:
     """
     if request.confusion is None:
         return None
-    if request.confusion != OF_CARD:
+    if request.confusion != Path(OF_CARD):
         return read_error_matrix(request.confusion)
     found = backend.error_matrix() if isinstance(backend, SelfAssessed) else None
     if found is None:

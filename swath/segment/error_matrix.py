@@ -17,6 +17,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from swath.errors import InputError
 
+OF_CARD = "card"
+"""In place of a file: the error matrix that the card of the model in force states."""
 NORMAL_95 = 1.96
 """Half the width of a 95 % confidence interval in standard errors, as in the paper."""
 FEW_SAMPLES = 50

@@ -11,6 +11,7 @@ from swath.errors import InputError
 
 RASTERS = (".tif", ".tiff", ".vrt", ".png", ".jpg", ".jpeg", ".jp2", ".img", ".asc")
 VECTORS = (".gpkg", ".geojson", ".json", ".shp", ".fgb", ".txt")
+TABLES = (".csv",)
 MOST_ENTRIES = 2000
 """A folder of more files is listed in part; any of them can still be named."""
 
@@ -101,7 +102,7 @@ def _kind(entry: Path) -> str | None:
     except OSError:
         return None
     suffix = entry.suffix.lower()
-    return "image" if suffix in RASTERS else "other" if suffix in VECTORS else None
+    return "image" if suffix in RASTERS else "other" if suffix in VECTORS + TABLES else None
 
 
 def open_folder(root: Path, runs: Path | None = None) -> Folder:

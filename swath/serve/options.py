@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from swath.errors import InputError
+from swath.segment.error_matrix import OF_CARD
 from swath.serve.folder import Folder
 from swath.serve.work import FILES, LONLAT, PIXELS
 
@@ -30,6 +31,7 @@ def checked_options(given: Mapping[str, Any], folder: Folder) -> dict[str, Any]:
         **dict.fromkeys(FILES, lambda name, value: folder.file(text(name, value))),
         **dict.fromkeys(WORDS, text),
         "segmenter": segmenter,
+        "confusion": lambda name, value: value if value == OF_CARD else folder.file(text(name, value)),
         **dict.fromkeys(NUMBERS, number),
         "layers": lambda name, value: {key: folder.file(text(name, path)) for key, path in named(name, value)},
         "bands": lambda name, value: {key.lower(): whole(name, band) for key, band in named(name, value)},

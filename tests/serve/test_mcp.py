@@ -123,6 +123,30 @@ def test_measure_info_and_segment(served: Path, village: Any) -> None:
     talk(served, say)
 
 
+def test_reference_samples_correct_a_share_and_lie_in_a_folder_that_is_served(served: Path, village: Any) -> None:
+    (served / "samples.csv").write_text("map,water,other\nwater,90,10\nother,7,393\n", encoding="utf-8")
+    (served.parent / "samples.csv").write_text("map,water,other\nwater,90,10\nother,7,393\n", encoding="utf-8")
+    mapped = village.canal_m2 * 4 / village.valid_px
+    truly = 0.9 * mapped + 7 / 400 * (1 - mapped)
+
+    async def say(client: Client) -> None:
+        asked = {"image": "village.tif", "question": "What percentage of the image is water?"}
+        given = {**asked, "options": {**CLASSES, "confusion": "samples.csv"}}
+        answer = (await client.call_tool("ask", given)).structured_content
+        assert answer is not None
+        assert answer["answer"] == pytest.approx(100 * truly)
+        assert answer["interval"]["covers"] == ["reference sample"]
+        again = (await client.call_tool("replay", {"run": answer["run"]})).structured_content
+        assert again is not None
+        assert again["same"] is True
+        for named, told in (("card", "has no card that states"), ("../samples.csv", "is not a file in a folder")):
+            result = await client.call_tool("ask", {**asked, "options": {**CLASSES, "confusion": named}})
+            assert result.is_error
+            assert told in text_of(result)
+
+    talk(served, say)
+
+
 def test_a_refusal_is_an_answer_and_a_mistake_is_a_sentence(served: Path) -> None:
     async def say(client: Client) -> None:
         asked = {"image": "village.tif", "question": "Who owns the buildings?", "options": CLASSES}

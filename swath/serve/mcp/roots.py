@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from swath.errors import InputError
+from swath.segment.error_matrix import OF_CARD
 
-FILES = ("labels", "legend", "aoi", "before", "after", "dsm", "dtm", "ndsm", "dem")
+FILES = ("labels", "legend", "confusion", "aoi", "before", "after", "dsm", "dtm", "ndsm", "dem")
 """Options of a question that name one file."""
 
+WORDS = {"confusion": OF_CARD}
+"""What such an option takes in place of a file."""
 LONGEST_NAME = 1000
 
 
@@ -56,9 +59,13 @@ class Roots:
         """
         if ":" in str(given.get("segmenter") or ""):
             raise InputError("A client names a segmenter without a file or an address. Next: use swath ask for those.")
-        files = {name: self.file(value) for name, value in given.items() if name in FILES}
+        files = {name: self.file(value) for name, value in self.named(given).items()}
         layers = {name: self.file(file) for name, file in dict(given.get("layers") or {}).items()}
         return {**given, **files, "layers": layers}
+
+    def named(self, given: Mapping[str, Any]) -> dict[str, str]:
+        """The options that name one file each."""
+        return {name: given[name] for name in FILES if given.get(name) not in (None, WORDS.get(name))}
 
 
 def open_roots(folders: Iterable[Path]) -> Roots:

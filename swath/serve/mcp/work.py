@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from swath.errors import InputError
-from swath.serve.mcp.roots import FILES, Roots
+from swath.serve.mcp.roots import Roots
 from swath.trace.events import Event, Listener
 from swath.trace.reading import OBJECTS_FILE, PICTURE_FILE, PROGRAM_FILE, Run, find_run
 from swath.trace.strict_json import json_ready
@@ -99,8 +99,7 @@ class Work:
 
         found = self.run(run)
         home, inputs = Path(found.record["cwd"]), found.record["inputs"]
-        named = [inputs[name] for name in FILES if inputs.get(name)] + list((inputs.get("layers") or {}).values())
-        for name in named:
+        for name in (*self.roots.named(inputs).values(), *(inputs.get("layers") or {}).values()):
             self.roots.file(str(home / name))
         known = found.record["image"]
         result = replay(found, image=self.roots.file(str(known["resolved"] or home / known["path"])))

@@ -83,6 +83,18 @@ def test_an_area_of_an_image_without_crs_is_in_its_pixels(served: Served) -> Non
     assert answer["answer"] == pytest.approx(100 * 10**2 / 50**2), answer
 
 
+def test_reference_samples_correct_a_share(served: Served, village: Any) -> None:
+    (served.folder / "samples.csv").write_text("map,water,other\nwater,90,10\nother,7,393\n", encoding="utf-8")
+    assert "samples.csv" in [entry["name"] for entry in served.get("/files")["entries"]]
+    answer = served.answered("What percentage of the image is water?", thread="samples", confusion="samples.csv")
+    mapped = village.canal_m2 * 4 / village.valid_px
+    assert answer["answer"] == pytest.approx(100 * (0.9 * mapped + 7 / 400 * (1 - mapped)))
+    none = served.ended(served.put("What percentage of the image is water?", thread="card", confusion="card"))
+    assert "has no card that states an error matrix" in json.dumps(none)
+    body = {"image": "village.tif", "question": COUNT, "thread": "t", "confusion": "../samples.csv"}
+    assert served.client.post("/api/v1/asks", json=body).status_code == 400
+
+
 def test_an_edited_program_runs_and_is_checked(served: Served, village: Any) -> None:
     program = 'big = components(segment("building"), larger_than_m2=39)\nreply(count(big) * 2, kind="count")\n'
     edited = served.ended(served.put(COUNT, program=program))
