@@ -74,7 +74,7 @@ class MaskFolder:
     def keep_ids(self, ids: NDArray[np.int32], stem: str) -> dict[str, str]:
         """Write instance ids."""
         path = self._path(stem, ".tif")
-        write_array(path, ids.astype(np.int32), self.grid)
+        write_array(path, ids.astype(np.int32, copy=False), self.grid)
         return self._entry(path)
 
     def keep_features(self, features: tuple[Feature, ...], stem: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from rasterio.windows import Window
 
 from swath.errors import InputError
 from swath.raster.grid import Grid
+from swath.raster.room import let_go
 from swath.raster.source import gdal_environment, quietly
 from swath.raster.tiled import PixelSet, TiledPixels
 from swath.trace.wording import harmless
@@ -119,6 +120,7 @@ def _strips(stack: NDArray[Any]) -> Iterator[Part]:
     for top in range(0, stack.shape[1], STRIP_ROWS):
         rows = slice(top, min(top + STRIP_ROWS, stack.shape[1]))
         yield rows, slice(0, stack.shape[2]), stack[:, rows]
+        let_go(stack)
 
 
 def _stacked(parts: Iterable[Part]) -> Iterator[Part]:

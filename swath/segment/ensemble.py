@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
 from operator import and_
@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import InputError
+from swath.raster.fields import TiledField
 from swath.raster.reader import Raster
 from swath.raster.tiled import PixelSet
 from swath.segment.protocol import Segmentation, SegmentOptions, unknown_class
 from swath.segment.registry import AUTO, is_backend, open_backend
-from swath.segment.tiling import room, strips
+from swath.segment.tiling import strips
 from swath.segment.vocabulary import canonical
 
 FloatImage = NDArray[np.float32]
@@ -129,38 +130,43 @@ class Ensemble:
 
     def _fused(self, class_name: str) -> Segmentation:
         """A class where its highest score in any source is above every other class's highest."""
-        shape = self._raster.shape
-        score, mask = room(shape, np.float32), np.zeros(shape, bool)
-        for part in strips(*shape):
-            best = {name: self._best(name, part) for name in self._voices}
-            mine = best.pop(class_name)
-            rival = reduce(np.maximum, best.values()) if best else 1 - mine
-            total = mine + rival
-            score[part] = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
-            mask[part] = score[part] >= USED
+        score = self._scores(class_name)
         mine_found = [self._found[voice] for voice in self._voices[class_name]]
         bounds = [found.thresholds for found in mine_found if found.thresholds is not None]
         doubt = (max([0.5, *(bound[0] for bound in bounds)]), 0.5, min([0.5, *(bound[2] for bound in bounds)]))
         said = dict.fromkeys(sentence for found in mine_found for sentence in found.warnings)
         sources = " and ".join(dict.fromkeys(name for name, _ in self._voices[class_name]))
         return Segmentation(
-            mask,
+            score >= USED,
             score,
             doubt if doubt[0] > doubt[2] else None,
             method=f"{class_name} where it scores highest in any of {', '.join(self._members)} (known to {sources})",
             warnings=tuple(said),
         )
 
-    def _best(self, class_name: str, part: slice) -> FloatImage:
-        """The highest score of a class in any source; a source without scores says 0 or 1."""
-        found = [self._found[voice] for voice in self._voices[class_name]]
-        whole = slice(0, self._raster.shape[1])
-        values = [
-            np.asarray(one.mask[part, whole], np.float32) if one.score is None else np.nan_to_num(one.score[part])
-            for one in found
-        ]
-        best: FloatImage = reduce(np.maximum, values)
-        return best
+    def _scores(self, class_name: str) -> FloatImage | TiledField:
+        shape, found = self._raster.shape, self._found
+
+        def window(*part: slice) -> FloatImage:
+            best = {name: _best([found[voice] for voice in voices], part) for name, voices in self._voices.items()}
+            mine = best.pop(class_name)
+            rival = reduce(np.maximum, best.values()) if best else 1 - mine
+            total = mine + rival
+            share: FloatImage = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
+            return share
+
+        if self._raster.in_tiles:
+            return TiledField(shape, self._raster.tiles, window)
+        return np.concatenate([window(rows, slice(0, shape[1])) for rows in strips(*shape)])
+
+
+def _best(found: Sequence[Segmentation], part: tuple[slice, ...]) -> FloatImage:
+    """The highest score of a class in any source; a source without scores says 0 or 1."""
+    values = [
+        np.asarray(one.mask[part], np.float32) if one.score is None else np.nan_to_num(one.score[part]) for one in found
+    ]
+    best: FloatImage = reduce(np.maximum, values)
+    return best
 
 
 def _read(path: Path) -> tuple[str, dict[str, Any]]:

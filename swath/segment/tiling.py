@@ -6,8 +6,6 @@ whatever their size and place.
 
 from __future__ import annotations
 
-import mmap
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import SwathError
+from swath.raster.room import let_go, room
 
 ByteImage = NDArray[np.uint8]
 Read = Callable[[slice, slice], ByteImage]
 Predict = Callable[[ByteImage], NDArray[np.floating[Any]]]
 Progress = Callable[[int, int], None]
 
-IN_MEMORY_BYTES = 2**28
-"""Larger results lie in a temporary file that the operating system maps."""
 SURE = 255
 STRIP_PX = 2**22
 
@@ -154,25 +151,6 @@ def _move_up(array: NDArray[np.uint32], by: int) -> None:
     array[kept:] = 0
 
 
-def room(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
-    """Zeros; where they are many, in a temporary file that goes when the array does."""
-    size = int(np.prod(shape)) * np.dtype(kind).itemsize
-    if size <= IN_MEMORY_BYTES:
-        return np.zeros(shape, kind)
-    with tempfile.TemporaryFile() as file:
-        file.truncate(size)
-        return np.ndarray(shape, kind, mmap.mmap(file.fileno(), size))
-
-
-def let_go(array: NDArray[Any]) -> None:
-    """Take what an array of `room` holds in its file out of memory; it is read again where it is needed."""
-    owner: Any = array
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
-    if isinstance(owner, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        owner.madvise(mmap.MADV_DONTNEED)
-
-
 @dataclass(frozen=True)
 class Axis:
     """Linear interpolation along one axis: each new pixel lies between two old ones.
@@ -182,6 +160,11 @@ class Axis:
 
     old: int
     new: int
+
+    def reach(self, part: slice) -> slice:
+        """The old pixels between which a part of the new ones lies."""
+        low, high, _ = self.taps(part)
+        return slice(int(low[0]), int(high[-1]) + 1)
 
     def taps(self, part: slice) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
         """Indices of the two old pixels and the weight of the second, for a part of the new ones."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from swath.raster.tiled import PixelSet
+from swath.raster.tiled import PixelSet, TiledPixels, by_window, whole_of, window_of_set
 from swath.tools.kernels import grown
 from swath.tools.patches import Patches
 
@@ -69,8 +69,17 @@ def _cut(site: Site, beyond: PixelSet, mask: Mask, regions: Regions) -> NDArray[
     found = site.segmented(mask.name)
     outside = found.mask & beyond
     if found.instance_ids is not None:
-        return regions.touches(np.isin(found.instance_ids, np.unique(found.instance_ids[outside])) & mask.pixels)
+        return regions.touches(_of_objects(found.instance_ids, outside, mask.pixels))
     return regions.touches(grown(outside))
+
+
+def _of_objects(ids: NDArray[np.int32], outside: PixelSet, pixels: PixelSet) -> PixelSet:
+    """The pixels of a set that belong to objects with pixels in another."""
+    parts = outside.tiled_parts() if isinstance(outside, TiledPixels) else [(*whole_of(outside), outside)]
+    reaching = np.unique(
+        np.concatenate([np.unique(ids[rows, cols][part]) for rows, cols, part in parts] or [ids[:0, 0]])
+    )
+    return by_window(pixels, lambda rows, cols: np.isin(ids[rows, cols], reaching) & window_of_set(pixels, rows, cols))
 
 
 def _ids(regions: Regions, cut: NDArray[np.int64]) -> str:

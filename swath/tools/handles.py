@@ -105,7 +105,7 @@ class Mask:
         if self.features is not None:
             return Patches(self.features, self.grid, self.valid, self.name, self.areal)
         if self.instance_ids is not None:
-            return LabelImage(instance_runs(_within(self.instance_ids, self.pixels)), self)
+            return LabelImage(instance_runs(self.instance_ids, self.pixels), self)
         return LabelImage(component_runs(self.pixels, connectivity), self)
 
     @cached_property
@@ -129,16 +129,6 @@ class Mask:
         areal = self.areal and all(other.areal for other in others)
         known = jointly([self.known, *(other.known for other in others)])
         return Mask(pixels, self.valid, self.grid, name, classes, areal=areal, known=known)
-
-
-def _within(ids: NDArray[np.int32], pixels: PixelSet) -> NDArray[np.int32]:
-    """(rows, columns) int32: ids where a set of pixels is, 0 elsewhere."""
-    if isinstance(pixels, np.ndarray):
-        return np.where(pixels, ids, 0).astype(np.int32)
-    own = np.zeros_like(ids)
-    for rows, cols, tile in pixels.tiled_parts():
-        own[rows, cols] = np.where(tile, ids[rows, cols], 0)
-    return own
 
 
 @dataclass(frozen=True, eq=False, repr=False)

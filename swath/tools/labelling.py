@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from swath.errors import Refused
 from swath.raster.parallel import mapped
+from swath.raster.room import let_go
 from swath.raster.tiled import PixelSet, TiledPixels
 from swath.tools.runs import BoolImage, Runs, place_type, row_blocks, strips_of
 
@@ -127,13 +128,27 @@ def _looked_up(block: BoolImage, first: Places, connectivity: int) -> tuple[NDAr
     return rank[owner], found - 1
 
 
-def instance_runs(ids: NDArray[np.integer[Any]]) -> Runs:
-    """Objects told apart by pixel, in the order of their ids; 0 and below is no object."""
+def instance_runs(ids: NDArray[np.integer[Any]], pixels: PixelSet) -> Runs:
+    """Objects told apart by pixel, in the order of their ids; 0 and below is no object.
+
+    Args:
+        ids: (rows, columns) integers.
+        pixels: (rows, columns) bool: what lies outside is no object either.
+    """
     shape = (ids.shape[0], ids.shape[1])
-    parts = [(*value_runs(ids[rows], rows.start), rows) for rows in row_blocks(shape[0])]
-    start, stop = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
-    present, owner = np.unique(ids.reshape(-1)[start], return_inverse=True)
-    return Runs(start, stop, owner.astype(np.int32), len(present), shape)
+    starts, stops, values = zip(*(_instances(ids, pixels, rows) for rows in row_blocks(shape[0])), strict=True)
+    present, owner = np.unique(np.concatenate(values), return_inverse=True)
+    return Runs(np.concatenate(starts), np.concatenate(stops), owner.astype(np.int32), len(present), shape)
+
+
+def _instances(
+    ids: NDArray[np.integer[Any]], pixels: PixelSet, rows: slice
+) -> tuple[Places, Places, NDArray[np.integer[Any]]]:
+    """Start, stop and id of the runs of some rows."""
+    block = np.where(pixels[rows], ids[rows], 0)
+    let_go(ids)
+    start, stop = value_runs(block, rows.start)
+    return start, stop, block.reshape(-1)[start - rows.start * block.shape[1]]
 
 
 def mask_runs(pixels: PixelSet) -> Runs:

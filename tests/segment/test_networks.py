@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from swath.errors import InputError, Refused, SwathError
 from swath.raster.reader import Raster, open_raster
 from swath.segment.networks.card import Roofs, read_card
-from swath.segment.networks.objects import give_away_specks, number_of, onto, told_apart
+from swath.segment.networks.objects import give_away_specks, number_of, onto, told_apart, united
 from swath.segment.networks.view import View, factors
 from swath.segment.protocol import BoolImage, SegmentOptions
 from swath.segment.registry import open_backend
@@ -181,6 +181,40 @@ def test_dropped_patches_do_not_depend_on_the_windows(monkeypatch: pytest.Monkey
     monkeypatch.setattr("swath.segment.networks.objects.WINDOW_PX", window)
     give_away_specks(cut, 3, 0, SPECKS)
     assert np.array_equal(cut, whole)
+
+
+def same_objects(one: NDArray[np.int32], other: NDArray[np.int32]) -> bool:
+    """Whether two images of ids tell the same objects apart, whatever their numbers."""
+    pairs = np.unique(np.stack([one.ravel(), other.ravel()]), axis=1)
+    return pairs.shape[1] == len(np.unique(one)) == len(np.unique(other)) and bool(((one > 0) == (other > 0)).all())
+
+
+@pytest.mark.parametrize("window", [37, 64, 299])
+def test_objects_told_apart_do_not_depend_on_the_windows(monkeypatch: pytest.MonkeyPatch, window: int) -> None:
+    own, rival, _, centre, border = scattered()
+    mask = own >= rival
+    whole = told_apart(mask, centre, border, SPECKS)
+    assert len(np.unique(whole)) > 50
+    monkeypatch.setattr("swath.segment.networks.objects.WINDOW_PX", window)
+    monkeypatch.setattr("swath.segment.tiling.STRIP_PX", 300 * 7)
+    cut = told_apart(mask, centre, border, SPECKS)
+    assert same_objects(cut, whole)
+    finer = np.kron(mask, np.ones((2, 2), bool))
+    moved = onto(cut, finer)
+    assert same_objects(moved, np.kron(whole, np.ones((2, 2), np.int32)))
+
+
+@pytest.mark.parametrize("rows_of_a_strip", [1, 3, 40])
+def test_patches_are_united_across_strips(monkeypatch: pytest.MonkeyPatch, rows_of_a_strip: int) -> None:
+    mask = np.random.default_rng(2).random((90, 70)) < 0.35  # about where patches begin to span the image
+    mask[:, :3] = mask[-1] = True
+    monkeypatch.setattr("swath.segment.tiling.STRIP_PX", 70 * rows_of_a_strip)
+    found = united(mask.shape, lambda rows, cols: mask[rows, cols])
+    truth, count = scipy.ndimage.label(mask, np.ones((3, 3)))
+    ids = found.window(slice(None), slice(None))
+    assert len(found.sizes_px) == count + 1
+    assert same_objects(ids, truth.astype(np.int32))
+    assert np.array_equal(found.sizes_px[1:], np.bincount(ids.ravel())[1:])
 
 
 def test_ids_on_a_finer_grid_reach_every_pixel_of_the_mask() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,21 @@ def test_counts_of_objects_told_apart_by_pixel_are_the_same(scene: tuple[Path, s
     whole, tiled = swath.ask(image, question, **options), swath.ask(image, question, tiles_above_px=HELD, **options)
     assert whole.status == tiled.status == "answered", tiled.reason
     assert tiled.answer == whole.answer > 1
+
+
+def test_objects_that_an_area_cuts_are_named_the_same(scene: tuple[Path, str], tmp_path: Path) -> None:
+    image, segmenter = scene
+    ring = [[500_022.0, 3_999_988.0], [500_101.0, 3_999_988.0], [500_101.0, 3_999_905.0], [500_022.0, 3_999_988.0]]
+    shape = {"type": "Feature", "properties": {}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+    crs = {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32633"}}
+    area = tmp_path / "area.geojson"
+    area.write_text(json.dumps({"type": "FeatureCollection", "crs": crs, "features": [shape]}), encoding="utf-8")
+    options: dict[str, Any] = {"segmenter": segmenter, "out": tmp_path / "runs", "aoi": area}
+    question = "How many buildings are there?"
+    whole, tiled = swath.ask(image, question, **options), swath.ask(image, question, tiles_above_px=HELD, **options)
+    assert tiled.answer == whole.answer > 1
+    (cut,) = [warning for warning in whole.warnings if "are cut by the border" in warning]
+    assert cut in tiled.warnings
 
 
 def test_tiles_are_told_to_whoever_listens(scene: tuple[Path, str], tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from swath.errors import SwathError
-from swath.segment.tiling import STRIP_PX, Axis, Tiling, blended, interpolated, let_go, room, strips
+from swath.raster.room import let_go, room
+from swath.segment.tiling import STRIP_PX, Axis, Tiling, blended, interpolated, strips
 
 TILINGS = st.builds(
     Tiling,

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from swath.raster.room import let_go, room
+from swath.raster.tiled import PixelSet, window_of_set
 from swath.segment.networks.card import Roofs
 from swath.segment.protocol import BoolImage
-from swath.segment.tiling import SURE, ByteImage, let_go
+from swath.segment.tiling import SURE, ByteImage, strips
 
 Ids = NDArray[np.int32]
 WINDOW_PX = 2048
+REACH_PX = 256
+"""What is seen around a window; roofs are smaller."""
 
 
-def told_apart(mask: BoolImage, centre: ByteImage, border: ByteImage, rule: Roofs) -> Ids:
+def told_apart(mask: PixelSet, centre: ByteImage, border: ByteImage, rule: Roofs) -> Ids:
     """Ids of the objects of a class.
 
     A start is an 8-connected patch where the centre's score less the border's reaches `rule.seed`. Every pixel of the
     class belongs to the start that floods it first, from high centres to low ones; a patch of the class without any
-    start is one object.
+    start is one object. Starts are found on the whole image and flood window by window, so an object may lie across
+    windows, but what is connected to a start only by way of more than `REACH_PX` beyond a window is another object.
 
     Args:
         mask: (rows, columns) bool, the class.
@@ -30,25 +36,121 @@ def told_apart(mask: BoolImage, centre: ByteImage, border: ByteImage, rule: Roof
         rule: seed and smallest start.
 
     Returns:
-        (rows, columns) int32, positive exactly where `mask` is.
+        (rows, columns) int32, positive exactly where `mask` is; in a temporary file where that is large.
     """
-    height = np.asarray(cv2.subtract(centre, border), np.uint8)
-    begun, count = starts(mask, height, rule)
-    ids = flooded(begun, height, mask)
-    alone = (mask & (ids == 0)).astype(np.uint8)
-    _, rest = cv2.connectedComponents(alone, connectivity=8, ltype=cv2.CV_32S)
-    return np.where(rest > 0, rest + count, ids).astype(np.int32)
+    shape = (mask.shape[0], mask.shape[1])
+
+    def height(*part: slice) -> ByteImage:
+        return np.asarray(
+            cv2.subtract(np.ascontiguousarray(centre[part]), np.ascontiguousarray(border[part])), np.uint8
+        )
+
+    begun = united(shape, lambda *part: _high(window_of_set(mask, *part), height(*part), rule))
+    numbers, count = _numbered(begun.sizes_px >= rule.smallest_px)
+    ids = room(shape, np.int32)
+    for core, whole in _windows(shape, REACH_PX):
+        found = flooded(numbers[begun.window(*whole)], height(*whole), window_of_set(mask, *whole))
+        ids[core] = found[_inside(core, whole)]
+        for array in (ids, begun.labels, centre, border):
+            let_go(array)
+    _name_the_rest(ids, mask, count)
+    return ids
+
+
+def _name_the_rest(ids: Ids, mask: PixelSet, count: int) -> None:
+    """Make every patch of a mask that has no id an object, numbered after `count`."""
+    rest = united((mask.shape[0], mask.shape[1]), lambda *part: window_of_set(mask, *part) & (ids[part] == 0))
+    if len(rest.sizes_px) == 1:
+        return
+    for rows in strips(*ids.shape):
+        found = rest.window(rows, slice(None))
+        ids[rows] += np.where(found > 0, found + np.int32(count), 0).astype(np.int32)
+        let_go(ids)
+        let_go(rest.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """The 8-connected patches of an image of any size.
+
+    Attributes:
+        labels: (rows, columns) int32 of patches strip by strip, 0 = none; in a temporary file where that is large.
+        numbers: (n + 1,) the patch of each label, from 1 on.
+        sizes_px: (m + 1,) pixels of each patch; the first is no patch.
+    """
+
+    labels: Ids
+    numbers: Ids
+    sizes_px: NDArray[np.int64]
+
+    def window(self, rows: slice, cols: slice) -> Ids:
+        """(rows, columns) int32: the patches in a window, 0 = none."""
+        return self.numbers[self.labels[rows, cols]]
+
+
+def united(shape: tuple[int, int], window: Callable[[slice, slice], BoolImage]) -> Patches:
+    """Patches found strip by strip and united across the seams.
+
+    Args:
+        shape: (rows, columns) of the image.
+        window: from rows and columns to the pixels there.
+    """
+    labels = room(shape, np.int32)
+    sizes, pairs, total = [np.zeros(1, np.int64)], [np.zeros((0, 2), np.int32)], 0
+    above = np.zeros(shape[1], np.int32)
+    for rows in strips(*shape):
+        strip = window(rows, slice(0, shape[1])).astype(np.uint8)
+        count, found, stats, _ = cv2.connectedComponentsWithStats(strip, connectivity=8, ltype=cv2.CV_32S)
+        own = np.where(found > 0, found + np.int32(total), 0).astype(np.int32)
+        labels[rows] = own
+        let_go(labels)
+        pairs.append(_touching(above, own[0]))
+        sizes.append(stats[1:, cv2.CC_STAT_AREA].astype(np.int64))
+        above, total = own[-1].copy(), total + count - 1
+    numbers = _joined(np.concatenate(pairs), total)
+    sizes_px = np.bincount(numbers, np.concatenate(sizes)).astype(np.int64)
+    return Patches(labels, numbers, sizes_px)
+
+
+def _touching(above: Ids, below: Ids) -> Ids:
+    """(k, 2) labels of two neighbouring rows that touch by a side or a corner."""
+    width = len(above)
+    both = [
+        np.column_stack([above[max(-by, 0) : width - max(by, 0)], below[max(by, 0) : width - max(-by, 0)]])
+        for by in (-1, 0, 1)
+    ]
+    pairs = np.concatenate(both)
+    return np.unique(pairs[(pairs > 0).all(1)], axis=0)
+
+
+def _joined(pairs: Ids, count: int) -> Ids:
+    """(count + 1,) from labels to numbers from 1 on, those of a pair having the same; 0 stays 0."""
+    if not len(pairs):
+        return np.arange(count + 1, dtype=np.int32)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(pairs), bool), tuple(pairs.T - 1)), shape=(count, count))
+    return np.concatenate([[0], connected_components(graph, directed=False)[1] + 1]).astype(np.int32)
 
 
 def starts(mask: BoolImage, height: ByteImage, rule: Roofs) -> tuple[Ids, int]:
     """Where objects start: ids from 1 on, and how many."""
-    high = ((height >= np.uint8(round(rule.seed * SURE))) & mask).astype(np.uint8)
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(high, connectivity=8, ltype=cv2.CV_32S)
-    kept = stats[:, cv2.CC_STAT_AREA] >= rule.smallest_px
+    high = _high(mask, height, rule).astype(np.uint8)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(high, connectivity=8, ltype=cv2.CV_32S)
+    numbers, count = _numbered(stats[:, cv2.CC_STAT_AREA] >= rule.smallest_px)
+    return numbers[labels], count
+
+
+def _high(mask: BoolImage, height: ByteImage, rule: Roofs) -> BoolImage:
+    return np.asarray((height >= np.uint8(round(rule.seed * SURE))) & mask)
+
+
+def _numbered(kept: NDArray[np.bool_]) -> tuple[Ids, int]:
+    """Numbers from 1 on for what is kept, 0 for the rest and for what comes first; and how many there are."""
+    kept = kept.copy()
     kept[0] = False
-    numbers = np.zeros(count, np.int32)
-    numbers[kept] = np.arange(1, int(kept.sum()) + 1)
-    return numbers[labels], int(kept.sum())
+    return np.where(kept, np.cumsum(kept), 0).astype(np.int32), int(kept.sum())
 
 
 def number_of(mask: BoolImage, centre: ByteImage, border: ByteImage, rule: Roofs) -> int:
@@ -78,7 +180,7 @@ def give_away_specks(channels: ByteImage, classes: int, index: int, rule: Roofs)
         begun, _ = starts(mask, np.asarray(cv2.subtract(part[rule.centre], part[rule.border]), np.uint8), rule)
         labels, small, started = _patches(mask, begun, rule)
         dropped = (small & ~started)[labels]
-        inside = tuple(slice(a.start - b.start, a.stop - b.start) for a, b in zip(core, whole, strict=True))
+        inside = _inside(core, whole)
         lower = np.minimum(part[index], np.maximum(rival, 1) - 1)[inside]
         channels[index, *core] = np.where(dropped[inside], lower, part[index][inside])
         let_go(channels)
@@ -108,6 +210,12 @@ def _windows(shape: tuple[int, int], reach: int) -> Iterator[tuple[tuple[slice, 
             yield core, (whole[0], whole[1])
 
 
+def _inside(core: tuple[slice, slice], whole: tuple[slice, slice]) -> tuple[slice, slice]:
+    """Where a window's core lies in it."""
+    rows, cols = (slice(a.start - b.start, a.stop - b.start) for a, b in zip(core, whole, strict=True))
+    return rows, cols
+
+
 def flooded(starts: Ids, height: ByteImage, mask: BoolImage) -> Ids:
     """Starts grown within a mask, from high ground to low."""
     if not starts.any():
@@ -118,23 +226,38 @@ def flooded(starts: Ids, height: ByteImage, mask: BoolImage) -> Ids:
     return found
 
 
-def onto(ids: Ids, mask: BoolImage) -> Ids:
-    """Ids brought to the grid of a mask by nearest neighbour; mask pixels that none reached take the nearest id.
+def onto(ids: Ids, mask: PixelSet) -> Ids:
+    """Ids brought to the grid of a mask by nearest neighbour.
+
+    Mask pixels that none reached take the nearest id within `REACH_PX`; patches without any near are objects of
+    their own.
 
     Args:
         ids: (other rows, other columns) int32.
         mask: (rows, columns) bool.
     """
+    shape = (mask.shape[0], mask.shape[1])
     rows, cols = (
         np.minimum((np.arange(new) + 0.5) * old / new, old - 1).astype(np.intp)
-        for new, old in zip(mask.shape, ids.shape, strict=True)
+        for new, old in zip(shape, ids.shape, strict=True)
     )
-    moved = ids if ids.shape == mask.shape else ids[rows[:, None], cols[None, :]]
-    moved = np.where(mask, moved, 0).astype(np.int32)
+    moved, highest = room(shape, np.int32), 0
+    for core, whole in _windows(shape, REACH_PX):
+        near = ids[rows[whole[0]][:, None], cols[whole[1]][None, :]]
+        found = _nearest(near, window_of_set(mask, *whole))
+        highest = max(highest, int(found.max(initial=0)))
+        moved[core] = found[_inside(core, whole)]
+        let_go(moved)
+        let_go(ids)
+    _name_the_rest(moved, mask, highest)
+    return moved
+
+
+def _nearest(ids: Ids, mask: BoolImage) -> Ids:
+    """Ids where a mask is; its pixels without one take the nearest, where there is any."""
+    moved = np.where(mask, ids, 0).astype(np.int32)
     lost = mask & (moved == 0)
-    if lost.any():
-        if not moved.any():
-            return np.asarray(cv2.connectedComponents(mask.astype(np.uint8), connectivity=8, ltype=cv2.CV_32S)[1])
+    if lost.any() and moved.any():
         from scipy.ndimage import distance_transform_edt
 
         near = distance_transform_edt(moved == 0, return_distances=False, return_indices=True)

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import os
+import pickle
 import tomllib
 from collections.abc import Hashable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import InputError, Refused
+from swath.raster.fields import TiledField
 from swath.raster.reader import Raster
+from swath.raster.room import IN_MEMORY_BYTES, let_go, room
+from swath.raster.tiled import PixelSet
 from swath.segment.error_matrix import ErrorMatrix, matrix_of_card
 from swath.segment.networks.card import Card, read_card
 from swath.segment.networks.objects import give_away_specks, onto, told_apart
 from swath.segment.networks.view import View, factors, is_rgb
 from swath.segment.protocol import BoolImage, Segmentation, SegmentOptions, unknown_class
-from swath.segment.tiling import (
-    IN_MEMORY_BYTES,
-    SURE,
-    Axis,
-    ByteImage,
-    Predict,
-    Tiling,
-    blended,
-    interpolated,
-    let_go,
-    room,
-    strips,
-)
+from swath.segment.tiling import SURE, Axis, ByteImage, Predict, Tiling, blended, interpolated, strips
 
 FloatImage = NDArray[np.float32]
 THREADS = 2
@@ -74,6 +66,9 @@ class OnnxBackend:
             raise InputError("The segmenter onnx needs a model card. Next: name it, as in --segmenter onnx:CARD.toml.")
         return options.card
 
+    def __reduce__(self) -> NoReturn:
+        raise pickle.PicklingError("what a network has seen belongs to this process")
+
     def classes(self) -> tuple[str, ...]:
         """The classes that the card names."""
         return tuple(name for name in self.card.classes if name)
@@ -89,7 +84,8 @@ class OnnxBackend:
         """
         if class_name not in self.classes():
             raise unknown_class(class_name, self)
-        score, mask = self._scores(self.card.classes.index(class_name))
+        score = self._scores(self.card.classes.index(class_name))
+        mask = score >= np.float32(0.5)
         bounds = (self.card.strict, 0.5, self.card.lax)
         ids = self._objects(class_name, mask)
         doubted = bounds if self.card.strict > self.card.lax else None
@@ -150,39 +146,50 @@ class OnnxBackend:
         found.flags.writeable = False
         return found
 
-    def _scores(self, index: int) -> tuple[FloatImage, BoolImage]:
-        """Score and mask of a class on the image's own grid."""
-        shape = self._raster.shape
-        score, mask = room(shape, np.float32), np.zeros(shape, bool)
-        for part, values in self._on_image(slice(0, len(self.card.classes))):
-            mine, others = values[index], np.delete(values, index, 0)
-            rival = others.max(0) if len(others) else SURE - mine
+    def _scores(self, index: int) -> FloatImage | TiledField:
+        """Score of a class on the image's own grid."""
+        shape, planes = self._raster.shape, self.channels[: len(self.card.classes)]
+
+        def window(rows: slice, cols: slice) -> FloatImage:
+            values = self._on_image(planes, rows, cols)
+            mine, rival = values[index], _rival(values, index)
             total = mine + rival
-            score[part] = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
-            mask[part] = score[part] >= np.float32(0.5)
-            let_go(score)
-            let_go(self.channels)
-        return score, mask
+            share: FloatImage = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
+            return share
 
-    def _on_image(self, channels: slice) -> Iterator[tuple[slice, FloatImage]]:
-        rows, cols = self._raster.shape
-        axes = Axis(self._view.shape[0], rows), Axis(self._view.shape[1], cols)
-        planes = self.channels[channels]
-        for part in strips(rows, cols):
-            if self._view.shape == self._raster.shape:
-                yield part, planes[:, part].astype(np.float32)
-            else:
-                yield part, np.stack([interpolated(plane, axes, part, slice(0, cols)) for plane in planes])
+        if self._raster.in_tiles:
+            return TiledField(shape, self._raster.tiles, window)
+        return np.concatenate([window(rows, slice(0, shape[1])) for rows in strips(*shape)])
 
-    def _objects(self, class_name: str, mask: BoolImage) -> NDArray[np.int32] | None:
+    def _on_image(self, planes: ByteImage, rows: slice, cols: slice) -> FloatImage:
+        """A window of the image, of planes that lie on the view."""
+        axes = Axis(self._view.shape[0], self._raster.shape[0]), Axis(self._view.shape[1], self._raster.shape[1])
+        if self._view.shape == self._raster.shape:
+            found = planes[:, rows, cols].astype(np.float32)
+        else:
+            top, left = (axis.reach(part) for axis, part in zip(axes, (rows, cols), strict=True))
+            near = planes[:, top, left]
+            found = np.stack([interpolated(plane, axes, rows, cols, (top.start, left.start)) for plane in near])
+        let_go(self.channels)
+        return found
+
+    def _objects(self, class_name: str, mask: PixelSet) -> NDArray[np.int32] | None:
         rule = self.card.roofs
         if rule is None or rule.class_name != class_name:
             return None
-        own = self.channels[: len(self.card.classes)]
-        index = self.card.classes.index(class_name)
-        wins = mask if mask.shape == own.shape[1:] else own[index] >= np.delete(own, index, 0).max(0)
+        wins = mask if mask.shape == self._view.shape else self._wins(self.card.classes.index(class_name))
         ids = told_apart(wins, self.channels[rule.centre], self.channels[rule.border], rule)
-        return onto(ids, mask)
+        return ids if wins is mask else onto(ids, mask)
+
+    def _wins(self, index: int) -> BoolImage:
+        """(rows, columns) bool of the view: where a class scores highest."""
+        found = room(self._view.shape, bool)
+        for rows in strips(*self._view.shape):
+            values = self.channels[: len(self.card.classes), rows]
+            found[rows] = (values[index] >= _rival(values, index)) & (values[index] > 0)
+            let_go(found)
+            let_go(self.channels)
+        return found
 
     def _method(self, class_name: str) -> str:
         shown = "" if self._view.factors == (1.0, 1.0) else ", shown to it at another ground size"
@@ -191,6 +198,12 @@ class OnnxBackend:
     @cached_property
     def _strangeness(self) -> list[str]:
         return [*_strange_size(self._raster, self.card), *_strange_look(self._view, self.card)]
+
+
+def _rival(values: NDArray[Any], index: int) -> NDArray[Any]:
+    """The highest score of any other class; what is missing to 255 where there is no other."""
+    others = np.delete(values, index, 0)
+    return np.asarray(others.max(0) if len(others) else SURE - values[index])
 
 
 def _identity(raster: Raster) -> tuple[Hashable, ...]:

@@ -75,7 +75,7 @@ class OutlinedBackend:
         if class_name not in self.classes():
             raise unknown_class(class_name, self)
         found = self._source.segment(class_name)
-        score = np.asarray(found.mask if found.score is None else found.score, dtype=np.float32)
+        score = np.asarray(found.mask[:] if found.score is None else found.score[:], dtype=np.float32)
         objects = self.objects
         of_object = means(objects.ids, objects.count, score).astype(np.float32)
         of_object[0] = 0.0

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swath.raster.room import room
 from swath.segment.networks.objects import Ids
 from swath.segment.protocol import BoolImage
 from swath.segment.sam.outliner import Boxes, Outlined, Outliner
-from swath.segment.tiling import Progress, Read, Tiling, room
+from swath.segment.tiling import Progress, Read, Tiling
 
 EDGE_PX = 2
 """An outline this near to the edge of a picture that the image goes on behind is cut there."""

@@ -65,7 +65,7 @@ class Options(Source, total=False):
     """Where classes come from, and where and when to measure.
 
     Attributes:
-        confusion: error matrix of reference samples (CSV) that corrects areas and shares, or "card" for the model's own.
+        confusion: error matrix of reference samples (CSV) that corrects areas and shares; "card": the model's own.
         aoi: vector file; only what lies inside is measured.
         before: labels or image of an earlier date, with `after`.
         after: labels or image of a later date, with `before`.
