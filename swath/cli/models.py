@@ -18,14 +18,15 @@ def models() -> None:
 
 @models.command("list")
 def listed() -> None:
-    """List the networks that are at hand, with how to use each."""
-    from swath.segment.networks.catalogue import EMBEDDED, cards
+    """List every model that a segmenter may use: size, licence, whether it is here, what it needs, what to type."""
+    from swath.segment.shelf import models
 
-    for card in cards():
-        size = card.network.stat().st_size / 1e6
-        use = card.name if card.path == EMBEDDED else f"onnx:{card.path}"
-        names = ", ".join(name for name in card.classes if name)
-        click.echo(harmless(f"{card.name}  {size:.1f} MB  {names}  --segmenter {use}"))
+    for model in models():
+        size = "size by choice" if model.bytes is None else f"{model.bytes / 1e6:,.1f} MB"
+        lacks = f"lacks {', '.join(model.missing)}" if model.missing else "installed"
+        needs = f"needs 'swath[{model.extra}]' ({lacks})"
+        here = "here" if model.here else "not here"
+        click.echo(harmless("  ".join([model.name, here, size, model.licence, needs, model.finds, model.use])))
 
 
 @models.command("card")

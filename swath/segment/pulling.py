@@ -30,13 +30,17 @@ class Known:
         file: its official name.
         url: where its authors publish it.
         sha256: of its content.
+        bytes: how many it has.
         use: how it is then used.
+        licence: under which its authors publish it.
     """
 
     file: str
     url: str
     sha256: str
-    use: str
+    bytes: int
+    use: str = "--segmenter landcover+sam"
+    licence: str = "Apache-2.0"
 
 
 _SAM = "https://dl.fbaipublicfiles.com/segment_anything/"
@@ -46,19 +50,19 @@ KNOWN = {
         "sam_vit_b_01ec64.pth",
         _SAM + "sam_vit_b_01ec64.pth",
         "ec2df62732614e57411cdcf32a23ffdf28910380d03139ee0f4fcbe91eb8c912",
-        "--segmenter landcover+sam",
+        375_042_383,
     ),
     "sam-vit-l": Known(
         "sam_vit_l_0b3195.pth",
         _SAM + "sam_vit_l_0b3195.pth",
         "3adcc4315b642a4d2101128f611684e8734c41232a17c648ed1693702a49a622",
-        "--segmenter landcover+sam",
+        1_249_524_607,
     ),
     "sam-vit-h": Known(
         "sam_vit_h_4b8939.pth",
         _SAM + "sam_vit_h_4b8939.pth",
         "a7bf3b02f3ebf1267aba913ff637d9a2d5c33d3173bb679e46d9f338c26f262e",
-        "--segmenter landcover+sam",
+        2_564_550_879,
     ),
 }
 """Names that `swath models pull` takes."""

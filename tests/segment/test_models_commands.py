@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from swath.cli import swath
+from swath.segment import shelf
 from swath.segment.networks.catalogue import find
+from swath.segment.pulling import KNOWN
 from swath.testing.networks import colour_network
 
 
@@ -27,6 +29,48 @@ def test_models_are_listed_with_how_to_use_them(card: Path) -> None:
     (line,) = [line for line in result.output.splitlines() if line.startswith("colours")]
     assert "building, water" in line
     assert line.endswith(f"--segmenter onnx:{card}")
+    size = card.with_name("colours.onnx").stat().st_size / 1e6
+    assert f"here  {size:,.1f} MB  licence not stated  needs 'swath[eyes]'" in line
+
+
+def listed() -> dict[str, str]:
+    """The lines of `swath models list` by model."""
+    result = CliRunner().invoke(swath, ["models", "list"])
+    assert result.exit_code == 0, result.output
+    return {line.partition("  ")[0]: line for line in result.output.splitlines()}
+
+
+def test_models_that_are_not_here_are_listed_with_how_to_get_them(card: Path) -> None:
+    lines = listed()
+    assert set(KNOWN) | {"landcover", "colours", "grounded"} == set(lines)
+    for name, known in KNOWN.items():
+        assert f"not here  {known.bytes / 1e6:,.1f} MB  Apache-2.0  needs 'swath[sam]'" in lines[name]
+        assert lines[name].endswith(f"swath models pull {name}")
+    assert "not here  size by choice" in lines["grounded"]
+    assert lines["grounded"].endswith(str(card.parent / "grounded"))
+
+
+def test_models_that_were_put_there_are_listed_with_how_to_use_them(card: Path) -> None:
+    (card.parent / KNOWN["sam-vit-b"].file).write_bytes(b"x" * 2_500_000)
+    (card.parent / "sam_vit_own.pth").write_bytes(b"x" * 1_500_000)
+    detector = card.parent / "grounded"
+    detector.mkdir()
+    for name in ("config.json", "model.safetensors", "preprocessor_config.json", "tokenizer_config.json"):
+        (detector / name).write_bytes(b"x" * 1_000_000)
+    lines = listed()
+    assert "  here  2.5 MB  " in lines["sam-vit-b"]
+    assert lines["sam-vit-b"].endswith("--segmenter landcover+sam")
+    assert "  here  1.5 MB  licence not stated  " in lines["sam_vit_own"]
+    assert lines["sam_vit_own"].endswith(f"--segmenter sam:{card.parent / 'sam_vit_own.pth'}")
+    assert "  here  4.0 MB  licence not stated  " in lines["grounded"]
+    assert lines["grounded"].endswith("--segmenter grounded")
+
+
+def test_what_an_extra_lacks_is_listed(card: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(shelf.PACKAGES, "sam", ("numpy", "a_package_that_nobody_has"))
+    lines = listed()
+    assert "needs 'swath[sam]' (lacks a_package_that_nobody_has)" in lines["sam-vit-b"]
+    assert "needs 'swath[eyes]' (installed)" in lines["colours"]
 
 
 def test_a_card_is_printed_by_name_and_by_path(card: Path) -> None:

@@ -20,7 +20,7 @@ CONTENT = np.random.default_rng(7).bytes(300_000)
 
 
 def wanted(url: str, content: bytes = CONTENT) -> Known:
-    return Known("weights.pth", url, hashlib.sha256(content).hexdigest(), "--segmenter sam")
+    return Known("weights.pth", url, hashlib.sha256(content).hexdigest(), len(content), "--segmenter sam")
 
 
 def test_a_file_comes_whole_and_its_progress_is_told(tmp_path: Path) -> None:

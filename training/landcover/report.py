@@ -39,6 +39,7 @@ from training.landcover.write import toml
 
 LOG = logging.getLogger(__name__)
 GSD_M, TRAINED_GSD_M = (0.1, 1.0), (0.1, 1.0)
+LICENCE = "MIT, as swath; made from data under CC0 1.0, CC BY 4.0 and ODbL 1.0"
 SPEED_SIDE_PX, SPEED_RUNS = 512, 5
 
 
@@ -180,6 +181,7 @@ def _head(card: Path, numbers: dict[str, Any] | None = None) -> dict[str, Any]:
     head: dict[str, Any] = {
         "name": "landcover",
         "file": "landcover.onnx",
+        "licence": LICENCE,
         "input": {"tile": 512, "multiple": 32, "gsd_m": list(GSD_M), "trained_gsd_m": list(TRAINED_GSD_M)},
         "output": {"classes": list(CLASSES), "channels": len(CLASSES) + 2, "activation": "softmax"},
     }

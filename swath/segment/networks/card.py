@@ -85,6 +85,7 @@ class Card:
         domain: what the training images look like, None where that is not known.
         sentences: what people are told with every answer.
         of_class: what they are told when a class is used.
+        licence: of the weights, empty where the card states none.
         text: the card as it stands.
     """
 
@@ -107,6 +108,7 @@ class Card:
     domain: Domain | None = None
     sentences: tuple[str, ...] = ()
     of_class: Mapping[str, str] = field(default_factory=dict)
+    licence: str = ""
     text: str = field(default="", repr=False)
 
 
@@ -162,6 +164,7 @@ def _card(path: Path, table: dict[str, Any], text: str) -> Card:
         _domain(table["domain"]) if "domain" in table else None,
         tuple(str(sentence) for sentence in said.get("always", ())),
         {str(name): str(sentence) for name, sentence in said.get("of_class", {}).items()},
+        str(table.get("licence", "")),
         text,
     )
 
