@@ -75,8 +75,12 @@ def run(given: argparse.Namespace, wording: str, way: str, count: int) -> Rows:
     planner = ["--planner", "llm", "--model", given.model] if way in WAYS else ["--planner", "offline"]
     swath("bench", "run", "labels", "--data", given.out / wording, *planner, "--segmenter", "labels", "--keep", "light",
           "--limit", count, *(["--resume"] if out.exists() else []), "--out", out, config=config)  # fmt: skip
+    load = out.with_suffix(".load")
+    if not load.exists():
+        load.write_text(f"{os.getloadavg()[2]:.1f}\n", encoding="utf-8")
     rows = [row for row in read_results(out).rows if row["cell"] == "plain"]
-    return {(wording, row["case"]): {**row, **spent(out / row["run"])} for row in rows}
+    more = {"load": float(load.read_text(encoding="utf-8"))}
+    return {(wording, row["case"]): {**row, **spent(out / row["run"]), **more} for row in rows}
 
 
 def spent(folder: Path) -> dict[str, Any]:
@@ -114,6 +118,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "tokens_cached": median(item["cached"] for item in tokens) if tokens else None,
         "tokens_out": median(item["out"] for item in tokens) if tokens else None,
         "seconds": median(row["seconds"] for row in rows),
+        "load": max(row["load"] for row in rows),
     }
 
 
@@ -141,7 +146,6 @@ def write(given: argparse.Namespace, found: dict[str, Rows]) -> None:
     figures: dict[str, Any] = {
         "model": given.model.name,
         "maps": {wording: name for wording, (name, _) in MAPS.items()},
-        "load_average": os.getloadavg()[2],
         "cores": os.cpu_count(),
         "planners": {
             way: {
@@ -170,13 +174,13 @@ def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
         f"{MAPS['free'][1]} free paraphrases; seed 11; exact masks. A self-test, not SQuID. Accuracy is right / all;",
         "intervals are Wilson's at 95 %. Tokens and seconds are medians per question, repairs included, calls means;",
         "at once: answered after one call. Prompts were mended on other maps, without the paraphrases of",
-        f"this page. Load average at its end: {figures['load_average']:.0f} on {figures['cores']} cores; where that is",
-        "more than 2, seconds are those of a machine that does much else.",
+        f"this page. Load: the machine's average over 15 minutes as a way ended, the higher of its two runs; the model",
+        f"itself keeps two of {figures['cores']} cores busy, more than that was other work, and slows the seconds.",
         "Code and structured go on to the bound way where they repeat themselves: later answers may be its.",
         "",
         "| planner | n | right | % | 95 % | own | free | wrong | refused | failed | at once | calls |"
-        " tokens in (cached) / out | s |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+        " tokens in (cached) / out | s | load |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for way, parts in figures["planners"].items():
         every = parts["all"]
@@ -189,7 +193,7 @@ def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
             f"| {way} | {every['n']} | {every['right']} | {100 * every['right'] / every['n']:.0f} | "
             f"{100 * low:.0f}-{100 * high:.0f} | {own} | {free} | {every['wrong']} | {every['refused']} | "
             f"{every['failed']} | {every['answered_at_once']}/{every['answered']} | {every['calls']:.1f} | "
-            f"{tokens} | {every['seconds']:.1f} |"
+            f"{tokens} | {every['seconds']:.1f} | {every['load']:.0f} |"
         )
     lines += ["", "| both answer the same | of | answered | right | 95 % |", "|---|---|---|---|---|"]
     lines += [
