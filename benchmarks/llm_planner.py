@@ -174,7 +174,7 @@ def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
         f"{MAPS['free'][1]} free paraphrases; seed 11; exact masks. A self-test, not SQuID. Accuracy is right / all;",
         "intervals are Wilson's at 95 %. Tokens and seconds are medians per question, repairs included, calls means;",
         "at once: answered after one call. Prompts were mended on other maps, without the paraphrases of",
-        f"this page. Load: the machine's average over 15 minutes as a way ended, the higher of its two runs; the model",
+        "this page. Load: the machine's average over 15 minutes as a way ended, the higher of its two runs; the model",
         f"itself keeps two of {figures['cores']} cores busy, more than that was other work, and slows the seconds.",
         "Code and structured go on to the bound way where they repeat themselves: later answers may be its.",
         "",
