@@ -176,7 +176,8 @@ def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
         "at once: answered after one call. Prompts were mended on other maps, without the paraphrases of",
         "this page. Load: the machine's average over 15 minutes as a way ended, the higher of its two runs; the model",
         f"itself keeps two of {figures['cores']} cores busy, more than that was other work, and slows the seconds.",
-        "Code and structured go on to the bound way where they repeat themselves: later answers may be its.",
+        "Code and structured go on to the bound way where they repeat themselves: later answers may be its. Where n is",
+        f"smaller, the first {given.most} questions of each map were asked.",
         "",
         "| planner | n | right | % | 95 % | own | free | wrong | refused | failed | at once | calls |"
         " tokens in (cached) / out | s | load |",
@@ -193,7 +194,7 @@ def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
             f"| {way} | {every['n']} | {every['right']} | {100 * every['right'] / every['n']:.0f} | "
             f"{100 * low:.0f}-{100 * high:.0f} | {own} | {free} | {every['wrong']} | {every['refused']} | "
             f"{every['failed']} | {every['answered_at_once']}/{every['answered']} | {every['calls']:.1f} | "
-            f"{tokens} | {every['seconds']:.1f} | {every['load']:.0f} |"
+            f"{tokens} | {every['seconds']:.3g} | {every['load']:.0f} |"
         )
     lines += ["", "| both answer the same | of | answered | right | 95 % |", "|---|---|---|---|---|"]
     lines += [
