@@ -164,7 +164,10 @@ def answer(state: State, desk: Desk) -> dict[str, Any]:
     desk.answer = said
     if said.status != "answered":
         return {}
-    turn = Turn(state["question"], state["source"], said.reading or "", said.text)
+    objects = None if desk.measured is None else desk.measured.outcome.reply.objects
+    turn = Turn(
+        state["question"], state["source"], said.reading or "", said.text, "" if objects is None else objects.name
+    )
     return {"turns": [*state.get("turns", []), asdict(turn)]}
 
 

@@ -18,12 +18,15 @@ class Turn:
         source: the program that answered it; its names can be used again by writing the same lines.
         reading: what it measured.
         text: the answer in a sentence.
+        thing: name of the objects or pixels behind the answer: "building larger than 100 m2 within 50 m of water"; ""
+            where there are none.
     """
 
     question: str
     source: str
     reading: str
     text: str
+    thing: str = ""
 
 
 @dataclass(frozen=True)

@@ -122,19 +122,23 @@ class _InThread:
     def __init__(self, planner: Planner) -> None:
         self.name = planner.name
         self._planner = planner
+        self._spelt: str | None = None
 
     def plan(self, question: str, scene: Scene, feedback: Feedback | None) -> Program:
-        """Plan the question with what it refers to spelt out, else as it stands.
+        """Plan the question with what it refers to spelt out, also when it is planned again; else as it stands.
 
         Raises:
-            Refused: it is not understood either way.
+            Refused: it is not understood either way; a model is asked one of them only.
         """
-        spelt = spelt_out(question, scene.earlier)
-        if spelt is not None and feedback is None:
+        if feedback is None:
+            self._spelt = spelt_out(question, scene.earlier)
+        if self._spelt is not None:
             try:
-                program = self._planned(spelt, replace(scene, earlier=()), None)
+                program = self._planned(self._spelt, replace(scene, earlier=()), feedback)
             except Refused:
-                pass
+                if usage_of(self._planner) is not None:
+                    raise
+                self._spelt = None
             else:
                 note = f'"{question}" is taken to be about {_thing(scene.earlier)}.'
                 return replace(program, notes=(*program.notes, note))
@@ -177,9 +181,11 @@ def spelt_out(question: str, earlier: tuple[Turn, ...]) -> str | None:
 
 
 def _thing(earlier: tuple[Turn, ...]) -> str | None:
-    """What the last answer counted or measured."""
-    found = _MEASURED_OF.match(earlier[-1].reading) if earlier else None
-    return None if found is None else found.group(1)
+    """What the last answer counted or measured: in the words of its reading, else by the name of its objects."""
+    if not earlier:
+        return None
+    found = _MEASURED_OF.match(earlier[-1].reading)
+    return earlier[-1].thing or None if found is None else found.group(1)
 
 
 def _connected(file: Path) -> sqlite3.Connection:

@@ -31,6 +31,8 @@ class Reply:
         breaks_after: number of pieces after which the connection is closed without an end.
         silent_s: seconds of silence before the reply.
         body: bytes to send instead of a stream, whatever they are.
+        error: what the stream says went wrong, in place of its end; of Responses as an event of its own where there
+            is no text, else as a response that failed.
     """
 
     text: str = ""
@@ -44,6 +46,7 @@ class Reply:
     breaks_after: int | None = None
     silent_s: float = 0.0
     body: bytes | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,9 @@ def _chat_chunks(reply: Reply, call: Received) -> Iterator[bytes]:
             yield chunk([choice({"tool_calls": [called]})])
     if reply.refusal is not None:
         yield chunk([choice({"refusal": reply.refusal})])
+    if reply.error is not None:
+        yield f"data: {json.dumps({'error': {'message': reply.error, 'type': 'fake', 'code': None}})}\n\n".encode()
+        return
     yield chunk([choice({}, "tool_calls" if reply.function else reply.finish)])
     if reply.usage is not None and "stream_options" in call.body:
         read, cached, written = reply.usage
@@ -198,7 +204,12 @@ def _response_events(reply: Reply) -> Iterator[bytes]:
         yield event(kind, delta=piece, content_index=0, logprobs=[], **place)
     if reply.refusal is not None:
         yield event("response.refusal.delta", delta=reply.refusal, content_index=0, **place)
+    if reply.error is not None and not reply.text:
+        yield event("error", code=None, message=reply.error, param=None)
+        return
     ended = {"stop": "completed", "length": "incomplete", "content_filter": "incomplete"}[reply.finish]
+    failed = None if reply.error is None else {"code": "server_error", "message": reply.error}
+    ended = "failed" if failed else ended
     why = {"length": {"reason": "max_output_tokens"}, "content_filter": {"reason": "content_filter"}}.get(reply.finish)
     usage = None
     if reply.usage is not None:
@@ -207,6 +218,6 @@ def _response_events(reply: Reply) -> Iterator[bytes]:
                  "input_tokens_details": {"cached_tokens": cached},
                  "output_tokens_details": {"reasoning_tokens": 0}}  # fmt: skip
     response = {"id": "fake", "object": "response", "created_at": 0, "model": "fake", "status": ended, "output": [],
-                "incomplete_details": why, "usage": usage, "error": None, "parallel_tool_calls": False,
+                "incomplete_details": why, "usage": usage, "error": failed, "parallel_tool_calls": False,
                 "tool_choice": "auto", "tools": []}  # fmt: skip
     yield event(f"response.{ended}", response=response)

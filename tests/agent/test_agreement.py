@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from swath.agent.replay import replay
 from swath.cli import swath as command
 from swath.errors import InputError
 from swath.testing.benchmark import write_questions
-from swath.testing.llm_server import FakeServer, Reply
+from swath.testing.llm_server import FakeServer, Received, Reply
 from swath.trace.reading import list_runs, load_run
 from swath.types import Answer
 
@@ -82,6 +83,28 @@ def test_beyond_the_grammar_two_ways_of_the_model_have_to_agree(village: Any, tm
     wrong = 'count(components("building")) - count(near(components("building"), "water", max_distance="5 m"))'
     answer, _ = asked(village, tmp_path / "runs", ODD, CODE, wrong)
     assert answer.status == "refused" and "llm (bound): 9" in answer.reason
+
+
+def test_beyond_the_grammar_two_models_have_to_agree(village: Any, tmp_path: Path) -> None:
+    def by_model(second: str) -> Callable[[Received], Reply]:
+        return lambda call: Reply(CODE if call.body["model"] == "tiny" else second)
+
+    (tmp_path / "config.toml").write_text('[llm.rival]\nmodel = "other"\n', encoding="utf-8")
+    for second, status in ((CODE, "answered"), (ALL_BUT, "refused")):
+        with FakeServer(by_model(second)) as server:
+            answer = swath.ask(village.image, ODD, model="tiny", base_url=server.base_url, agree=True,
+                               out=tmp_path / "runs", **village.options)  # fmt: skip
+        assert [call.body["model"] for call in server.received] == ["tiny", "other"]
+        assert answer.status == status
+        said = answer.reason or " ".join(answer.warnings)
+        assert "llm (other)" in said
+
+
+def test_both_ways_have_one_budget(village: Any, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("[llm.budget]\ncalls = 1\n", encoding="utf-8")
+    answer, server = asked(village, tmp_path / "runs", ODD, CODE, EXPRESSION)
+    assert (answer.status, len(server.received)) == ("refused", 1)
+    assert "llm (bound): failed, The question has used up its budget of 1 calls of the model" in answer.reason
 
 
 def test_a_rival_that_has_no_answer_is_no_agreement(village: Any, tmp_path: Path) -> None:

@@ -7,17 +7,22 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import swath
 from swath.agent.planner import Turn
 from swath.agent.session import THREADS_FILE, spelt_out
+from swath.cli import swath as cli
 from swath.errors import InputError
+from swath.testing.llm_server import FakeServer, Received, Reply
 from swath.testing.planner import ScriptedPlanner
 from swath.trace.events import Event
+from swath.trace.reading import load_run
 
 COUNT = "How many buildings are there?"
 
@@ -152,3 +157,122 @@ TURN = Turn("q", "p", "number of lakes larger than 1 ha", "3: number of lakes la
 def test_what_a_question_refers_to_is_spelt_out(question: str, spelt: str | None) -> None:
     assert spelt_out(question, (TURN,)) == spelt
     assert spelt_out(question, ()) is None
+
+
+def test_what_no_sentence_says_is_named_by_its_objects() -> None:
+    turn = Turn("q", "p", "count(near(...))", "3: count(near(...))", "building within 5 m of water")
+    assert spelt_out("How many of them touch a road?", (turn,)) == (
+        "Find building within 5 m of water. How many of them touch a road?"
+    )
+    assert spelt_out("How many of them?", (Turn("q", "p", "share", "3 %"),)) is None
+
+
+WET = "How many buildings are within 5 m of water?"
+WET_CODE = """```python
+# roofs by the canal
+wet = near(components(segment("building")), segment("water"), max_distance_m=5)
+reply({}, objects=wet)
+```"""
+COUNTED, MEASURED = 'count(wet), kind="count"', 'area_m2(wet), kind="quantity", unit="m2"'
+WET_EXPRESSION = '{}(near(components("building"), "water", max_distance="5 m"))'
+
+
+def in_a_thread_with_a_model(village: Any, tmp_path: Path, *replies: str, way: str = "code") -> Any:
+    (tmp_path / "config.toml").write_text(f'[llm]\nway = "{way}"\n', encoding="utf-8")
+    with FakeServer([Reply(reply) for reply in replies]) as server:
+        given = {**options(village, tmp_path), "planner": "llm", "model": "tiny", "base_url": server.base_url}
+        with swath.Session(village.image, **given) as session:
+            first = session.ask(WET)
+        with swath.Session(village.image, **given) as session:  # as after a crash
+            second = session.ask("What is their total area in m2?")
+    return first, second, [call.body for call in server.received]
+
+
+def asked_of(body: Any) -> str:
+    return str(body["messages"][-1]["content"])
+
+
+@pytest.mark.parametrize("way", ["code", "bound"])
+def test_a_model_is_told_what_those_are(
+    village: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setenv("SWATH_CONFIG", str(tmp_path / "config.toml"))
+    told = {
+        "code": (WET_CODE.format(COUNTED), WET_CODE.format(MEASURED)),
+        "bound": (WET_EXPRESSION.format("count"), WET_EXPRESSION.format("area_m2")),
+    }[way]
+    first, second, bodies = in_a_thread_with_a_model(village, tmp_path, *told, way=way)
+    assert (first.answer, second.answer) == (village.near_canal, 3 * village.house_m2)
+    assert len(bodies) == 2
+    assert "Find building within 5 m of water. What is their total area in m2?" in asked_of(bodies[1])
+    assert any("is taken to be about building within 5 m of water" in warning for warning in second.warnings)
+
+
+def test_a_follow_up_that_is_planned_again_keeps_what_it_is_about(
+    village: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWATH_CONFIG", str(tmp_path / "config.toml"))
+    every = WET_CODE.format(MEASURED).replace("max_distance_m=5", "max_distance_m=500")
+    _, second, bodies = in_a_thread_with_a_model(
+        village, tmp_path, WET_CODE.format(COUNTED), every, WET_CODE.format(MEASURED)
+    )
+    assert second.answer == 3 * village.house_m2
+    assert "The program does not use the question's 5 m." in asked_of(bodies[2])
+    assert "Find building within 5 m of water." in asked_of(bodies[2])
+
+
+def test_a_model_that_declines_a_follow_up_is_asked_once(
+    village: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWATH_CONFIG", str(tmp_path / "config.toml"))
+    _, second, bodies = in_a_thread_with_a_model(village, tmp_path, WET_CODE.format(COUNTED), "cannot: nobody knows")
+    assert (second.status, len(bodies)) == ("refused", 2)
+    assert len(load_run(Path(second.run)).record["model_calls"]) == 1
+
+
+@pytest.mark.parametrize("way", ["code", "structured"])
+def test_a_model_is_shown_the_programs_of_the_thread(
+    village: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setenv("SWATH_CONFIG", str(tmp_path / "config.toml"))
+    (tmp_path / "config.toml").write_text(f'[llm]\nway = "{way}"\n', encoding="utf-8")
+    with FakeServer([Reply("cannot: no")]) as server:
+        given = {**options(village, tmp_path), "model": "tiny", "base_url": server.base_url}
+        with swath.Session(village.image, **given) as session:
+            assert session.ask(WET).planner == "offline"
+            session.ask("And by the street?", listen=lambda event: None)
+    said = asked_of(server.received[0].body)
+    assert f"Asked before about this image: <<<{WET}>>>" in said
+    assert "near(" in said if way == "code" else '"tool":"near"' in said
+
+
+def test_a_chat_that_is_killed_goes_on_in_the_next(
+    village: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWATH_CONFIG", str(tmp_path / "none.toml"))
+    given, waits = options(village, tmp_path), threading.Event()
+    odd = "Whose roofs get splashed, within 5 m of water?"
+
+    def silent(call: Received) -> Reply:
+        waits.set()
+        return Reply("late", silent_s=60.0)
+
+    files = ["--labels", str(given["labels"]), "--legend", str(given["legend"]), "--out", str(given["out"])]
+    chat = ["chat", str(village.image), *files]
+    with FakeServer(silent) as server:
+        model = ["--model", "tiny", "--base-url", server.base_url]
+        command = [sys.executable, "-m", "swath", *chat, *model]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+            assert process.stdin is not None
+            process.stdin.write(f"{WET}\n{odd}\n")
+            process.stdin.flush()
+            assert waits.wait(120)
+            process.kill()
+        assert process.returncode == -signal.SIGKILL
+    done = CliRunner().invoke(cli, chat, input="What is their total area in m2?\n/program\n/nonsense\n/quit\n")
+    assert done.exit_code == 0
+    assert f"earlier: {WET} -> 3: number of buildings within 5 m of water" in done.stderr
+    assert f"The last chat was cut off at: {odd}" in done.stderr
+    assert "There is no /nonsense. Next: /program, /quit, or a question." in done.stderr
+    assert "120 m²" in done.stdout and "buildings within 5 m of water (whole objects)" in done.stdout
+    assert "near(" in done.stdout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
@@ -47,16 +47,23 @@ class Client:
         calls: every call so far, for the run's record.
     """
 
-    def __init__(self, settings: Settings, *, cancelled: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        spent: Callable[[], Sequence[Call]] = tuple,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Connect to nothing yet.
 
         Args:
             settings: the model.
+            spent: calls that others have made for the same question, which its budget counts.
             cancelled: asked after every piece of a reply whether somebody wants to stop.
         """
         self.settings = settings
         self.calls: list[Call] = []
-        self._cancelled = cancelled
+        self._spent, self._cancelled = spent, cancelled
         self._left_out: frozenset[str] = frozenset()
 
     def ask(self, ask: Ask) -> Received:
@@ -143,6 +150,10 @@ class Client:
             if begun:
                 raise BrokeOff from fault
             raise
+        except openai.APIStatusError:
+            raise
+        except openai.APIError as fault:  # what the library makes of an error in the middle of a stream
+            raise BrokeOff(fault.message) from fault
         if not begun:
             raise ValueError("no event at all")
         if attempt.received.finish is None:
@@ -182,12 +193,17 @@ class Client:
             received.text, received.refusal = key.hidden_in(received.text), key.hidden_in(received.refusal)
 
     def _seconds_left(self) -> float:
-        return self.settings.budget.seconds - sum(call.seconds for call in self.calls)
+        return self.settings.budget.seconds - sum(call.seconds for call in (*self._spent(), *self.calls))
 
     def _check_budget(self) -> None:
-        budget, calls = self.settings.budget, self.calls
+        budget, calls = self.settings.budget, (*self._spent(), *self.calls)
         tokens = sum((call.tokens_in or 0) + (call.tokens_out or 0) for call in calls)
         dollars = sum(call.cost or 0.0 for call in calls)
+        if budget.dollars is not None and any(call.cost is None and call.error is None for call in calls):
+            raise BudgetExceeded(
+                f"The server at {self.settings.host} counts no tokens, so that a budget of {budget.dollars:g} dollars "
+                "cannot be kept. Next: leave dollars out of [llm.budget]."
+            )
         spent = None
         if len(calls) >= budget.calls:
             spent = f"{budget.calls} calls of the model"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from swath.agent.llm import wording
 from swath.agent.llm.examples import similar
 from swath.agent.llm.exchange import Shape
+from swath.agent.llm.given import LONGEST_QUESTION
 from swath.agent.llm.offered import always, families, further
 from swath.agent.llm.ways import Task
 from swath.agent.planner import Program
@@ -15,6 +16,8 @@ from swath.errors import Refused
 from swath.prompts import Prompt, render
 
 LONGEST_REASON = 300
+MOST_EARLIER = 3
+"""Questions of a thread that are shown again."""
 LONGEST_HINT = 300
 LONGEST_DRAFT = 4_000
 """Letters of a rejected draft that are shown again; a usual program has 300."""
@@ -53,6 +56,7 @@ class Code:
         return render(
             "code_question.md",
             examples=self._examples(task.given.question),
+            earlier=self._earlier(task),
             fence="python" if self._spelt is None else "json",
             scene=wording.of_scene(task.scene, task.given.gsd_m),
             given=wording.of_given(task.given),
@@ -65,6 +69,19 @@ class Code:
         found = similar(question, 2 if self._small else 3)
         shown = [(item.question, item.program if self._spelt is None else self._spelt(item.program)) for item in found]
         return [{"question": asked, "program": program} for asked, program in shown if program is not None]
+
+    def _earlier(self, task: Task) -> list[dict[str, str]]:
+        """The last questions of the thread with their programs."""
+        shown = [
+            (turn.question, turn.source if self._spelt is None else self._spelt(turn.source))
+            for turn in task.scene.earlier[-MOST_EARLIER:]
+            if len(turn.source) <= LONGEST_DRAFT
+        ]
+        return [
+            {"question": wording.quoted(asked, LONGEST_QUESTION), "program": program.strip()}
+            for asked, program in shown
+            if program is not None
+        ]
 
     def shape(self, task: Task) -> Shape:
         """Free text."""

@@ -11,7 +11,7 @@ LONGEST = 200
 
 
 class BrokeOff(Exception):
-    """A server ended its reply before the reply ended."""
+    """A server ended its reply before the reply ended; its message is what the server said of that, if anything."""
 
 
 def sentence(fault: Exception, settings: Settings) -> str:
@@ -30,7 +30,8 @@ def sentence(fault: Exception, settings: Settings) -> str:
         case openai.APIConnectionError():
             return f"No server answers at {settings.host}. Next: start it, or check --base-url."
         case BrokeOff():
-            return f"{at} broke off in the middle of its reply, again and again. Next: look at its log."
+            why = f": {_plain(str(fault), settings)}" if str(fault) else "."
+            return f"{at} broke off in the middle of its reply, again and again{why} Next: look at its log."
     return f"{at} does not answer as an OpenAI-compatible server would. Next: check --base-url."
 
 
@@ -57,8 +58,12 @@ def _about_the_key(at: str, settings: Settings) -> str:
 
 
 def _said(fault: openai.APIStatusError, settings: Settings) -> str:
-    """The server's own words, bounded, on one line, without the key."""
     body = fault.body
     told = body.get("message") if isinstance(body, dict) else None
-    text = harmless(str(told or fault.message))[:LONGEST].rstrip(". ")
+    return _plain(str(told or fault.message), settings)
+
+
+def _plain(words: str, settings: Settings) -> str:
+    """A server's own words, bounded, on one line, without the key."""
+    text = harmless(words)[:LONGEST].rstrip(". ")
     return (settings.key.hidden_in(text) if settings.key else text) + "."

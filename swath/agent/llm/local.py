@@ -8,10 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from swath.agent.llm.settings import OPENAI_URL, Settings
+from swath.agent.llm.settings import ENDING, OPENAI_URL, Settings
 from swath.errors import InputError
 
-ENDING = ".gguf"
 CONTEXT_TOKENS = 8_192
 SLOTS = 2
 """Two ways that have to agree keep their prefixes warm beside each other: the server finds the slot by the prefix."""
@@ -53,7 +52,7 @@ def served(settings: Settings) -> Settings:
     return replace(settings, model=path.name, base_url=base_url, key=None)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)  # two models may have to agree
 def serve(path: Path) -> tuple[Any, str]:
     """Load a model and serve it on a free port of the loopback interface, until the process ends.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,11 +12,12 @@ from swath.agent.llm import wording
 from swath.agent.llm.bound import Bound
 from swath.agent.llm.client import Client
 from swath.agent.llm.code import Code, declined
-from swath.agent.llm.exchange import Ask
+from swath.agent.llm.exchange import Ask, Call
 from swath.agent.llm.given import given
 from swath.agent.llm.held import faults
 from swath.agent.llm.local import check_file, is_local, served
 from swath.agent.llm.pictures import LONGEST_SIDE_PX, crop, message_of
+from swath.agent.llm.prices import prices_of
 from swath.agent.llm.remembered import manner_of
 from swath.agent.llm.settings import CONFIG, Settings, settings
 from swath.agent.llm.structured import Structured
@@ -44,7 +45,8 @@ def model_settings(options: PlannerOptions) -> Settings:
     """The model that the configuration, the environment or an argument names.
 
     Raises:
-        InputError: none is named, the configuration cannot be used, or the file that it names is no model.
+        InputError: none is named, the configuration cannot be used, the file that it names is no model, or a budget of
+            money cannot be kept.
     """
     found = settings(options.model, options.base_url)
     if found is None:
@@ -52,18 +54,33 @@ def model_settings(options: PlannerOptions) -> Settings:
             "No language model is named. Next: give --model (and --base-url for a server of your own), or set "
             f"SWATH_MODEL, or write them under [llm] in the file that {CONFIG} names."
         )
-    if is_local(found):
-        check_file(found)
+    for one in (found, found.rival):
+        if one is not None:
+            _check(one)
     return found
 
 
-def open_client(found: Settings) -> Client:
+def _check(model: Settings) -> None:
+    if is_local(model):
+        check_file(model)
+    elif model.budget.dollars is not None and prices_of(model) is None:
+        raise InputError(
+            f"A budget of {model.budget.dollars:g} dollars needs prices, and those of {model.model} are not known. "
+            "Next: write prices = [in, cached, out] under [llm], in dollars for a million tokens."
+        )
+
+
+def open_client(found: Settings, spent: Callable[[], Sequence[Call]] = tuple) -> Client:
     """What asks a model; one that is a file is loaded for it.
+
+    Args:
+        found: the model.
+        spent: calls that others have made for the same question, which its budget counts.
 
     Raises:
         InputError: the file cannot be loaded.
     """
-    return Client(served(found) if is_local(found) else found)
+    return Client(served(found) if is_local(found) else found, spent=spent)
 
 
 class LlmPlanner:
@@ -71,18 +88,26 @@ class LlmPlanner:
 
     name = "llm"
 
-    def __init__(self, options: PlannerOptions, *, way: str | None = None, found: Settings | None = None) -> None:
+    def __init__(
+        self,
+        options: PlannerOptions,
+        *,
+        way: str | None = None,
+        found: Settings | None = None,
+        spent: Callable[[], Sequence[Call]] = tuple,
+    ) -> None:
         """Find out which model is meant; nothing is sent yet.
 
         Args:
             options: what a person said about who plans.
             way: one of `WAYS`, in place of what is configured, remembered or usual.
             found: the model, in place of the one that is configured.
+            spent: calls that a planner beside it has made for the same question, which the budget counts.
 
         Raises:
             InputError: no model is named, or the configuration cannot be used.
         """
-        self._settings = found or model_settings(options)
+        self._settings, self._spent = found or model_settings(options), spent
         manner = manner_of(self._settings)
         self._small = manner.profile == "small"
         if options.look and not manner.vision:
@@ -98,6 +123,11 @@ class LlmPlanner:
         self.eyes: Eyes | None = self._see if self._look else None
         self._prompts: dict[str, str] = {}
         self._client: Client | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """The model."""
+        return self._settings
 
     @property
     def usual_way(self) -> str:
@@ -138,7 +168,7 @@ class LlmPlanner:
         if feedback is None:
             self._way, self._rejected, self._prompts = self._usual, [], {}
             if self._client is not None:
-                self._client = Client(self._client.settings)
+                self._client = Client(self._client.settings, spent=self._spent)
             return
         if self._rejected and _faults(self._rejected[-1]) == _faults(feedback) and self._other is not None:
             self._way = self._other
@@ -175,7 +205,7 @@ class LlmPlanner:
 
     def _opened(self) -> Client:
         if self._client is None:
-            self._client = open_client(self._settings)
+            self._client = open_client(self._settings, self._spent)
         return self._client
 
     def _asked(self, way: Way, task: Task) -> Ask:

@@ -65,6 +65,8 @@ class _Steps:
         if not isinstance(call.func, ast.Name):
             raise _NoStep
         tool = call.func.id
+        if tool not in surface():
+            raise _NoStep
         parameters = list(surface()[tool].signature.parameters)
         given = dict(zip(parameters, call.args, strict=False))
         given |= {str(word.arg): word.value for word in call.keywords}
@@ -92,7 +94,7 @@ class _Lift(ast.NodeTransformer):
 
 
 def _answer(last: ast.stmt, steps: _Steps) -> dict[str, Any]:
-    if not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)):
+    if not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and last.value.args):
         raise _NoStep
     call = last.value
     given = {str(word.arg): word.value for word in call.keywords}

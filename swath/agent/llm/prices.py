@@ -19,6 +19,13 @@ def _listed() -> dict[str, tuple[float, float, float]]:
     return {name: tuple(prices) for name, prices in tomllib.loads(text)["models"].items()}
 
 
+def prices_of(settings: Settings) -> tuple[float, float, float] | None:
+    """Dollars for a million tokens (in, cached, out): stated, else listed, None where they are not known."""
+    if settings.prices is None and settings.base_url.rstrip("/") == OPENAI_URL:
+        return _listed().get(_DATED.sub("", settings.model))
+    return settings.prices
+
+
 def cost_of(settings: Settings, tokens_in: int, tokens_cached: int, tokens_out: int) -> float | None:
     """Dollars for one call, None where the prices are not known.
 
@@ -28,9 +35,7 @@ def cost_of(settings: Settings, tokens_in: int, tokens_cached: int, tokens_out: 
         tokens_cached: how many of them came from the server's prefix cache.
         tokens_out: tokens written.
     """
-    prices = settings.prices
-    if prices is None and settings.base_url.rstrip("/") == OPENAI_URL:
-        prices = _listed().get(_DATED.sub("", settings.model))
+    prices = prices_of(settings)
     if prices is None:
         return None
     fresh, cached, written = prices

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from openai import OpenAI
 
 from swath.agent.llm.exchange import Ask, Function, Grammar, Received, Schema
+from swath.agent.llm.failures import BrokeOff
 from swath.agent.llm.settings import OPENAI_URL, Settings
 
 Finish = Literal["stop", "length", "tool", "filter"]
@@ -23,6 +24,9 @@ def stream(client: OpenAI, settings: Settings, ask: Ask, left_out: frozenset[str
         settings: the model.
         ask: what is sent.
         left_out: parameters that this server is known not to take.
+
+    Raises:
+        BrokeOff: the server says in the middle of its reply that it failed.
     """
     if settings.api == "responses":
         yield from _responses(client, settings, ask, left_out)
@@ -128,7 +132,11 @@ def _take_event(received: Received, event: Any) -> None:
         received.text += event.delta
     elif event.type == "response.refusal.delta":
         received.refusal += event.delta
-    elif event.type in ("response.completed", "response.incomplete", "response.failed"):
+    elif event.type == "error":
+        raise BrokeOff(event.message)
+    elif event.type == "response.failed":
+        raise BrokeOff(event.response.error.message if event.response.error else "")
+    elif event.type in ("response.completed", "response.incomplete"):
         _take_end(received, event.response)
 
 

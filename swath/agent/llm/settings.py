@@ -6,9 +6,10 @@ A key alone never leads to a call: without the name of a model there are no sett
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -19,6 +20,9 @@ from swath.errors import InputError
 
 OPENAI_URL = "https://api.openai.com/v1"
 """Where a model lives whose server is not named."""
+
+ENDING = ".gguf"
+"""Of a model that is a file."""
 
 Api = Literal["chat", "responses"]
 Way = Literal["auto", "code", "structured", "tools", "bound", "bound-json"]
@@ -74,6 +78,7 @@ class Settings:
         max_output_tokens: longest reply.
         budget: what one question may cost.
         prices: dollars for a million tokens (in, cached, out), None to look them up.
+        rival: a second model that has to come to the same, with `--agree`; None for another way of the same one.
     """
 
     model: str
@@ -88,6 +93,7 @@ class Settings:
     max_output_tokens: int = 2_000
     budget: Budget = field(default_factory=Budget)
     prices: tuple[float, float, float] | None = None
+    rival: Settings | None = None
 
     @property
     def host(self) -> str:
@@ -118,14 +124,27 @@ def settings(
         InputError: the file cannot be read, or it or an address is not as it should be.
     """
     stated = _stated(config_path(environ))
-    key_variable = stated.pop("key_env", KEY)
+    rival = stated.pop("rival", None)
     for name, typed in (("model", model), ("base_url", base_url)):
         found = typed or environ.get(ENVIRONMENT[name])
         if found:
             stated[name] = found
     if not stated.get("model"):
         return None
-    stated.setdefault("base_url", OPENAI_URL)
+    made = _made(stated, environ)
+    if rival is None:
+        return made
+    shared = {name: value for name, value in stated.items() if name not in _OF_ONE_MODEL}
+    if "base_url" in rival:
+        shared["key_env"] = ""  # the key of one server is not sent to another
+    elif rival["model"].endswith(ENDING):
+        shared.pop("base_url", None)
+    return replace(made, rival=_made({**shared, **rival}, environ))
+
+
+def _made(stated: dict[str, Any], environ: Mapping[str, str]) -> Settings:
+    stated = {"base_url": OPENAI_URL, **stated}
+    key_variable = stated.pop("key_env", KEY)
     _check_address(stated["base_url"])
     key = environ.get(key_variable)
     if not key and stated["base_url"].rstrip("/") == OPENAI_URL:  # this one is sent to nobody else
@@ -141,7 +160,10 @@ def _stated(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} cannot be read as TOML: {error}. Next: mend or remove it.") from None
     if not isinstance(table, dict):
         raise _wrong(path, "[llm] is not a table")
-    known = {*(item.name for item in fields(Settings)), "key_env"} - {"key"}
+    return _checked(path, table, {*(item.name for item in fields(Settings)), "key_env"} - {"key"})
+
+
+def _checked(path: Path, table: dict[str, Any], known: set[str]) -> dict[str, Any]:
     for name, value in table.items():
         if name not in known:
             raise _wrong(path, f"[llm] knows no {name}, only {', '.join(sorted(known))}")
@@ -150,9 +172,15 @@ def _stated(path: Path) -> dict[str, Any]:
         table["budget"] = _budget(path, table["budget"])
     if "prices" in table:
         table["prices"] = tuple(table["prices"])
+    if "rival" in table:
+        table["rival"] = _checked(path, table["rival"], known - {"rival", "budget"})
+        if "model" not in table["rival"]:
+            raise _wrong(path, "[llm.rival] names no model")
     return table
 
 
+_OF_ONE_MODEL = ("way", "profile", "vision", "prices")
+"""What a second model does not take over from the first."""
 _NUMBERS = ("timeout_s", "retries", "max_output_tokens")
 _CHOICES: dict[str, tuple[str, ...]] = {"api": get_args(Api), "way": get_args(Way), "profile": get_args(Profile)}
 
@@ -166,7 +194,7 @@ def _check_value(path: Path, name: str, value: Any) -> None:
         fits, wanted = isinstance(value, bool), "true or false"
     elif name == "prices":
         fits, wanted = isinstance(value, list) and len(value) == 3 and all(map(_is_number, value)), "three numbers"
-    elif name == "budget":
+    elif name in ("budget", "rival"):
         fits, wanted = isinstance(value, dict), "a table"
     else:
         fits, wanted = isinstance(value, str) and bool(value), "a text"
@@ -190,6 +218,10 @@ def _wrong(path: Path, what: str) -> InputError:
     return InputError(f"{path}: {what}. Next: mend the file.")
 
 
+_USER = re.compile(r"//[^/@]*@")
+"""Name and password in an address."""
+
+
 def _check_address(base_url: str) -> None:
     try:
         parts = urlsplit(base_url)
@@ -197,6 +229,7 @@ def _check_address(base_url: str) -> None:
     except ValueError:
         fits = False
     if not fits:
+        shown = _USER.sub("//", base_url)
         raise InputError(
-            f'"{base_url}" is no address of a server. Next: give one such as http://localhost:8080/v1 as --base-url.'
+            f'"{shown}" is no address of a server. Next: give one such as http://localhost:8080/v1 as --base-url.'
         )

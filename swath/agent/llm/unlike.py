@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from swath.agent.eyes import Eyes
+from swath.agent.llm.exchange import Call
 from swath.agent.llm.planner import OTHER, LlmPlanner, model_settings
 from swath.agent.planner import Feedback, Planner, PlannerOptions, Program, Scene, Usage
 from swath.agent.planners import GRAMMAR, eyes_of, open_planner, usage_of
@@ -14,8 +17,8 @@ from swath.errors import Refused
 class Agreeing:
     """A planner with a rival of another kind.
 
-    The grammar has the model as its rival; the model has the grammar, where that covers the question, else its own
-    other way.
+    The grammar has the model as its rival; the model has the grammar, where that covers the question, else a second
+    model, where the configuration names one, else its own other way.
 
     Attributes:
         name: name of the planner that wrote the program.
@@ -50,8 +53,13 @@ class Agreeing:
     def rival(self) -> Planner:
         """A planner of another kind than the one that wrote the program."""
         if self._rival is None:
-            self._rival = _Unlike(self._first.name, self._options)
+            self._rival = _Unlike(self._first.name, self._options, self._spent)
         return self._rival
+
+    def _spent(self) -> tuple[Any, ...]:
+        """The calls of the planner itself: both have one budget."""
+        used = usage_of(self._first)
+        return used.calls if used else ()
 
     def usage(self) -> Usage | None:
         """What both have used of a language model."""
@@ -69,10 +77,16 @@ class _Unlike:
         name: the way that it took.
     """
 
-    def __init__(self, avoided: str, options: PlannerOptions) -> None:
-        model = LlmPlanner(options)
+    def __init__(self, avoided: str, options: PlannerOptions, spent: Callable[[], Sequence[Call]]) -> None:
+        self._model = model = LlmPlanner(options, spent=spent)
+        self._named = model.usual_way
+        if avoided != GRAMMAR and model.settings.rival is not None:
+            self._model = LlmPlanner(options, found=model.settings.rival, spent=spent)
+            self._named = model.settings.rival.model
+        elif avoided != GRAMMAR:
+            self._model = LlmPlanner(options, way=OTHER[model.usual_way], spent=spent)
+            self._named = self._model.usual_way
         self._grammar = None if avoided == GRAMMAR else open_planner(GRAMMAR, options)
-        self._model = model if avoided == GRAMMAR else LlmPlanner(options, way=OTHER[model.usual_way])
         self._by_grammar = self._grammar is not None
         self.name = GRAMMAR if self._by_grammar else self._model.name
 
@@ -82,7 +96,7 @@ class _Unlike:
                 return self._grammar.plan(question, scene, feedback)
             except Refused:
                 self._by_grammar = False
-                self.name = f"{self._model.name} ({self._model.usual_way})"
+                self.name = f"{self._model.name} ({self._named})"
                 feedback = None
         return self._model.plan(question, scene, feedback)
 

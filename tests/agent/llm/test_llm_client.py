@@ -42,6 +42,9 @@ def test_a_reply_comes_back_with_its_tokens(api: str) -> None:
     assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
 
 
+BUSY = Reply(error="the engine\x1b[2J ran out of memory")
+FAILED = Reply("half", error="the engine\x1b[2J ran out of memory")
+
 FAILURES: list[tuple[list[Reply], str, int]] = [
     ([Reply(status=401)], "refuses the key (401). Next: check SWATH_API_KEY.", 1),
     ([Reply(status=403)], "does not let this key use the model tiny (403).", 1),
@@ -50,6 +53,8 @@ FAILURES: list[tuple[list[Reply], str, int]] = [
     ([Reply(status=503, headers=SOON)], "fails (503) however often it is asked.", 3),
     ([Reply(status=400, message="bad\x1b[2J thing")], "does not take the request (400): bad", 1),
     ([Reply("half a reply", breaks_after=1)], "broke off in the middle of its reply, again and again.", 3),
+    ([BUSY], "broke off in the middle of its reply, again and again: the engine", 3),
+    ([FAILED], "ran out of memory. Next: look at its log.", 3),
     ([Reply("")], "The model tiny returned nothing, 3 times. Next: try another model.", 3),
     ([Reply("x = ", finish="length")], "was cut off after 50 tokens. Next: raise max_output_tokens, or ask less.", 1),
     ([Reply("x", finish="content_filter")], "was stopped by its server's content filter.", 1),
@@ -57,9 +62,10 @@ FAILURES: list[tuple[list[Reply], str, int]] = [
 ]
 
 
+@pytest.mark.parametrize("api", ["chat", "responses"])
 @pytest.mark.parametrize(("replies", "said", "calls"), FAILURES, ids=[said[:30] for _, said, _ in FAILURES])
-def test_each_failure_is_one_sentence(replies: list[Reply], said: str, calls: int) -> None:
-    error, client, server = asked(replies)
+def test_each_failure_is_one_sentence(replies: list[Reply], said: str, calls: int, api: str) -> None:
+    error, client, server = asked(replies, api=api)
     assert isinstance(error, ModelError)
     assert said in str(error)
     assert "\x1b" not in str(error)
@@ -69,11 +75,13 @@ def test_each_failure_is_one_sentence(replies: list[Reply], said: str, calls: in
 
 @pytest.mark.parametrize(
     "first",
-    [Reply(status=429, headers=SOON), Reply(status=500, headers=SOON), Reply("cut", breaks_after=1), Reply("")],
-    ids=["429", "500", "broken off", "empty"],
-)
-def test_what_can_be_tried_again_is(first: Reply) -> None:
-    received, _, server = asked([first, Reply("fine")])
+    [Reply(status=429, headers=SOON), Reply(status=500, headers=SOON), Reply("cut", breaks_after=1), BUSY, FAILED,
+     Reply("")],
+    ids=["429", "500", "broken off", "error at once", "error later", "empty"],
+)  # fmt: skip
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_what_can_be_tried_again_is(first: Reply, api: str) -> None:
+    received, _, server = asked([first, Reply("fine")], api=api)
     assert received.text == "fine"
     assert len(server.received) == 2
 
@@ -178,15 +186,37 @@ def test_shapes_are_sent_as_each_protocol_words_them(api: str) -> None:
         (Budget(calls=1), "its budget of 1 calls of the model"),
         (Budget(tokens=100), "its budget of 100 tokens"),
         (Budget(dollars=0.0001), "its budget of 0.0001 dollars"),
+        (Budget(seconds=1e-9), "(its budget of 1e-09 s of waiting|took over 1e-09 s)"),
     ],
 )
 def test_budgets_end_a_question(budget: Budget, said: str) -> None:
     with FakeServer([Reply("fine", usage=(100, 0, 10))]) as server:
         client = Client(Settings("tiny", base_url=server.base_url, budget=budget, prices=(1.0, 0.1, 10.0)))
-        client.ask(ASK)
         with pytest.raises(BudgetExceeded, match=said):
             client.ask(ASK)
+            client.ask(ASK)
         assert len(server.received) == 1
+
+
+def test_a_budget_counts_what_others_have_spent_on_the_question() -> None:
+    with FakeServer([Reply("fine")]) as server:
+        settings = Settings("tiny", base_url=server.base_url, budget=Budget(calls=2))
+        first = Client(settings)
+        second = Client(settings, spent=lambda: first.calls)
+        first.ask(ASK)
+        second.ask(ASK)
+        with pytest.raises(BudgetExceeded, match="its budget of 2 calls"):
+            second.ask(ASK)
+
+
+def test_a_budget_of_money_ends_where_a_server_counts_no_tokens() -> None:
+    with FakeServer([Reply("fine", usage=None)]) as server:
+        client = Client(Settings("tiny", base_url=server.base_url, budget=Budget(dollars=1.0), prices=(1.0, 0.1, 10.0)))
+        client.ask(ASK)
+        with pytest.raises(
+            BudgetExceeded, match="counts no tokens, so that a budget of 1 dollars cannot be kept. Next"
+        ):
+            client.ask(ASK)
 
 
 def test_cancelling_stops_between_pieces() -> None:

@@ -167,6 +167,53 @@ def test_the_run_keeps_what_was_asked_and_replays_without_it(village: Any, tmp_p
     assert replay(run).same
 
 
+@pytest.mark.parametrize(
+    ("budget", "said", "calls"),
+    [
+        ("calls = 1", "The question has used up its budget of 1 calls of the model. Next: ask more simply", 1),
+        ("tokens = 150", "The question has used up its budget of 150 tokens. Next: ask more simply", 2),
+        ("dollars = 0.0001", "The question has used up its budget of 0.0001 dollars. Next: ask more simply", 1),
+        ("seconds = 1.5", "The model took over 1.5 s for one question.", 2),
+    ],
+)
+def test_each_budget_ends_the_question_and_keeps_the_trace(
+    village: Any, tmp_path: Path, nothing_configured: Path, budget: str, said: str, calls: int
+) -> None:
+    (nothing_configured / "config.toml").write_text(
+        f"[llm]\nprices = [1.0, 0.1, 10.0]\n[llm.budget]\n{budget}\n", encoding="utf-8"
+    )
+    late = Reply(GOOD, status=429, headers={"retry-after": "60"}) if "seconds" in budget else Reply(GOOD)
+    drafts = [UNKNOWN_TOOL, UNUSED] if "tokens" in budget else [UNKNOWN_TOOL]
+    answer, server = asked(village, tmp_path, *drafts, late)
+    assert (answer.status, answer.answer) == ("failed", None)
+    assert answer.reason.startswith(said)
+    assert len(server.received) == calls
+    run = load_run(Path(answer.run))
+    assert [call["reply"] for call in run.record["model_calls"]][: len(drafts)] == drafts[:calls]
+    assert (run.folder / "program.1.py").read_text(encoding="utf-8").strip() in UNKNOWN_TOOL
+    assert run.steps[-1]["name"] == "answer"
+
+
+def test_a_key_is_in_no_run_no_page_and_no_event(
+    village: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = "sk-of-this-test-0123456789"
+    monkeypatch.setenv("SWATH_API_KEY", key)
+    caplog.set_level("DEBUG")
+    telling = Reply(status=400, message=f"the key {key} may not do that")
+    for replies in ([telling], [f"```python\n# {key}\nreply(1, kind='count')\n```", GOOD], [Reply(refusal=key)]):
+        with FakeServer([one if isinstance(one, Reply) else Reply(one) for one in replies]) as server:
+            files = ["--labels", str(village.image), "--legend", str(village.legend), "--out", str(tmp_path / "runs")]
+            model = ["--planner", "llm", "--model", "tiny", "--base-url", server.base_url, "--json"]
+            said = CliRunner().invoke(command, ["ask", str(village.image), NEAR, *files, *model])
+        run = json.loads(said.stdout)["run"]
+        page = CliRunner().invoke(command, ["trace", "show", run, "--html"])
+        assert server.received[0].headers["authorization"] == f"Bearer {key}"
+        assert key not in said.output + page.output + caplog.text
+    for path in (tmp_path / "runs").rglob("*"):
+        assert not path.is_file() or key.encode() not in path.read_bytes(), path
+
+
 def test_a_structured_plan(village: Any, tmp_path: Path, nothing_configured: Path) -> None:
     (nothing_configured / "config.toml").write_text('[llm]\nway = "structured"\n', encoding="utf-8")
     steps = [
