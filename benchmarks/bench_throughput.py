@@ -13,6 +13,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -128,18 +129,32 @@ def at(memory: list[tuple[int, float]], share: float) -> float:
     return max((mb for number, mb in memory if share - 0.05 <= number / lines <= share), default=float("nan"))
 
 
+def asked(folder: Path, keep: str, questions: int, jobs: int) -> dict[str, float]:
+    """Ask some questions by some processes: seconds, questions per second, CPU seconds for each, and memory."""
+    data, out = folder / keep, folder / f"{keep}{jobs}"
+    if not data.exists():
+        write_benchmark(data, questions)
+    run = measured(command(data, out, "--keep", keep, "--jobs", str(jobs)), out)
+    shutil.rmtree(out)
+    return {
+        "questions": questions,
+        "wall": run.wall_s,
+        "per_second": questions / run.wall_s,
+        "cpu_each": run.cpu_s / questions,
+        "mb_at_a_fifth": at(run.memory, 0.2),
+        "mb_at_the_end": at(run.memory, 1),
+    }
+
+
 def throughput(folder: Path, light: int, full: int) -> None:
     """The table."""
     print("| keep | jobs | questions | seconds | per second | CPU seconds a question | MB at a fifth | MB at the end |")
     print("|---|---|---|---|---|---|---|---|")
     for keep, questions in (("light", light), ("full", full)):
-        data = folder / keep
-        write_benchmark(data, questions)
         for jobs in (1, 2):
-            out = folder / f"{keep}{jobs}"
-            run = measured(command(data, out, "--keep", keep, "--jobs", str(jobs)), out)
-            cells = (f"{run.wall_s:.0f}", f"{questions / run.wall_s:.1f}", f"{run.cpu_s / questions:.3f}",
-                     f"{at(run.memory, 0.2):.0f}", f"{at(run.memory, 1):.0f}")  # fmt: skip
+            row = asked(folder, keep, questions, jobs)
+            cells = (f"{row['wall']:.0f}", f"{row['per_second']:.1f}", f"{row['cpu_each']:.3f}",
+                     f"{row['mb_at_a_fifth']:.0f}", f"{row['mb_at_the_end']:.0f}")  # fmt: skip
             print(f"| {keep} | {jobs} | {questions:,} | {' | '.join(cells)} |", flush=True)
 
 

@@ -1,10 +1,11 @@
 """Large label rasters: time and memory by size, by objects, against what one would write by hand.
 
-python benchmarks/scale.py [--stages task memory objects questions start] [--repeat 3] [--folder DIR] [--results FILE]
+python benchmarks/scale.py [--stages questions task memory start objects batch whole] [--repeat 3] [--folder DIR]
+    [--results FILE] [--page FILE]
 
-What the file of results holds already is not measured again, so that it can be interrupted; at the end the tables and
-plots of docs/results/performance.md are written anew from it. Every way is a process of its own that loads its
-libraries before the clock starts and reads the file after it; memory is the peak of the whole process.
+Every run goes into the file of results as it ends, and what that holds is not run again, so that the script can be
+interrupted; at the end the tables and plots of the page are written anew from it. Every way is a process of its own,
+which loads its libraries before the clock starts and reads the file after it; memory is the peak of the whole process.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import json
 import os
 import platform
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -35,13 +36,19 @@ LIBRARIES = ("numpy", "opencv-python-headless", "rasterio", "scikit-image", "sci
 MOST_GB = 16
 """A way that wants more is stopped: it would take the memory of others."""
 
-TASK = {
-    10_000: ("read", "read, GDAL's threads", "shares", "swath", "opencv", "skimage", "vector"),
-    30_000: ("read", "read, GDAL's threads", "shares", "swath", "opencv", "skimage"),
-}
+LONGEST_S = 1200
+"""A way that takes more is stopped."""
+
+CURVE = 150
+"""Points of a memory curve that are kept."""
+
+ONCE_S = 60
+"""A way that takes more runs once."""
+
+QUICK = ("read", "read, GDAL's threads", "shares", "swath", "opencv")
 MEMORY = {5_000: ("read", "swath"), 20_000: ("read", "shares", "swath"), 40_000: ("read", "shares", "swath")}
 OBJECTS_SIDE, OBJECTS_CELLS = 20_250, (45, 25, 18, 9)
-GIGAPIXEL, FIVE_SIDES = 40_000, (20_000, 40_000)
+LARGEST = 40_000
 QUESTIONS = {
     "buildings": "How many buildings are there?",
     "forest_percent": "What percentage of the image is forest?",
@@ -67,28 +74,19 @@ def measure_here(way: str, path: Path) -> None:
     print(json.dumps({**took, "peak_gb": peak, "result": result}))
 
 
-def measured(ways: list[str], path: Path, repeat: int) -> dict[str, dict[str, Any]]:
-    """Medians of seconds, the largest peak and the answer of some ways; they take turns, so that a load hits all.
-
-    A way that takes over a minute, or that fails, runs once.
-    """
-    runs: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
-    for _ in range(repeat):
-        for way, found in runs.items():
-            if not found or found[-1].get("wall", np.inf) < 60:
-                command = [sys.executable, __file__, "--here", way, str(path)]
-                said = subprocess.run(command, check=False, capture_output=True, text=True)
-                found.append(json.loads(said.stdout) if said.returncode == 0 else {"failed": said.stderr[-200:]})
-    return {way: _median(found) for way, found in runs.items()}
+def measured(way: str, path: Path) -> dict[str, Any]:
+    """One run of a way, in a process of its own."""
+    command = [sys.executable, __file__, "--here", way, str(path)]
+    try:
+        said = subprocess.run(command, check=False, capture_output=True, text=True, timeout=LONGEST_S)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"takes more than {LONGEST_S:,} s"}
+    return dict(json.loads(said.stdout)) if said.returncode == 0 else {"failed": said.stderr[-200:]}
 
 
-def _median(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    failed = [run for run in runs if "failed" in run]
-    if failed:
-        return failed[0]
-    wall, cpu = (statistics.median(run[name] for run in runs) for name in ("wall", "cpu"))
-    peak = max(run["peak_gb"] for run in runs)
-    return {"wall": wall, "cpu": cpu, "peak_gb": peak, "result": runs[0]["result"], "runs": len(runs)}
+def settled(runs: list[dict[str, Any]]) -> bool:
+    """Whether a way is not run again: it failed, or takes long."""
+    return any("failed" in run or run["wall"] > ONCE_S for run in runs)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,22 +97,28 @@ class Bench:
         folder: of the rasters.
         results: JSON file.
         repeat: runs of which the median counts.
+        largest: rows and columns of what five questions are asked about.
     """
 
     folder: Path
     results: Path
     repeat: int
+    largest: int
 
     def rows(self) -> Rows:
         """What has been measured so far."""
         return dict(json.loads(self.results.read_text())) if self.results.exists() else {}
 
+    def keep(self, key: str, found: dict[str, Any]) -> None:
+        """Put a row among the results."""
+        lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in {**self.rows(), key: found}.items()]
+        self.results.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        print(key, found, flush=True)
+
     def once(self, key: str, measure: Callable[[], dict[str, Any]]) -> None:
         """Measure unless the results hold it already."""
         if key not in self.rows():
-            found = {**measure(), "date": date.today().isoformat(), "load": round(os.getloadavg()[0], 1)}
-            self.results.write_text(json.dumps({**self.rows(), key: found}, indent=1) + "\n")
-            print(key, found, flush=True)
+            self.keep(key, {**measure(), **when()})
 
     def raster(self, side: int, cell: int = CELL_PX, *, ragged: bool = False) -> Path:
         """A raster, painted in a process of its own: children begin with the memory peak of who starts them."""
@@ -124,13 +128,20 @@ class Bench:
             subprocess.run([*command, "--side", str(side), "--cell", str(cell)], check=True)
         return path
 
-    def ways(self, side: int, ways: tuple[str, ...], cell: int = CELL_PX, *, ragged: bool = False) -> None:
-        """Measure some ways on one raster, unless the results hold them already."""
-        keys = {way: f"{way} {side} {cell}{' ragged' * ragged}" for way in ways}
-        missing = [way for way, key in keys.items() if key not in self.rows()]
-        found = measured(missing, self.raster(side, cell, ragged=ragged), self.repeat) if missing else {}
-        for way, row in found.items():
-            self.once(keys[way], lambda row=row: row)  # type: ignore[misc]
+    def ways(self, side: int, ways: Sequence[str], cell: int = CELL_PX, *, ragged: bool = False) -> None:
+        """Measure some ways on one raster; they take turns, so that a load hits all."""
+        path = self.raster(side, cell, ragged=ragged)
+        for turn in range(self.repeat):
+            for way in ways:
+                key = f"{way} {side} {cell}{' ragged' * ragged}"
+                runs = self.rows().get(key, {"runs": []})["runs"]
+                if len(runs) <= turn and not settled(runs):
+                    self.keep(key, {"runs": [*runs, {**measured(way, path), **when()}]})
+
+
+def when() -> dict[str, Any]:
+    """The day, and how many processes the machine has been busy with in the last minute."""
+    return {"date": date.today().isoformat(), "load": round(os.getloadavg()[0], 1)}
 
 
 def paint_here(kind: str, path: Path, side: int, cell: int) -> None:
@@ -141,9 +152,15 @@ def paint_here(kind: str, path: Path, side: int, cell: int) -> None:
 
 def task(bench: Bench) -> None:
     """Regions, areas and nearness against other ways and against reading once."""
-    for side, ways in TASK.items():
-        bench.ways(side, ways)
-    bench.ways(10_000, ("read", "shares", "swath", "opencv"), ragged=True)
+    bench.ways(10_000, QUICK)
+    bench.ways(10_000, QUICK, ragged=True)
+    bench.ways(10_000, ("skimage", "vector"))
+    bench.ways(30_000, QUICK)
+
+
+def whole(bench: Bench) -> None:
+    """What takes longest: the whole image in memory, 900 megapixels."""
+    bench.ways(30_000, ("skimage",))
 
 
 def memory(bench: Bench) -> None:
@@ -160,12 +177,11 @@ def objects(bench: Bench) -> None:
 
 def questions(bench: Bench) -> None:
     """Five questions about 1.6 gigapixels, as a person asks them, and what they should be."""
-    path = bench.raster(GIGAPIXEL)
-    for side in FIVE_SIDES:
-        bench.once(f"expected {side}", lambda side=side: _expected(bench.raster(side)))  # type: ignore[misc]
-        bench.ways(side, ("five",))
+    path = bench.raster(bench.largest)
+    bench.once("expected", lambda: {"side": bench.largest, **_expected(path)})
     for name, question in QUESTIONS.items():
-        bench.once(f"ask {name}", lambda question=question: _asked(path, question))  # type: ignore[misc]
+        bench.once(f"ask {name}", partial(_asked, path, question))
+    bench.ways(bench.largest, ("read", "five"))
 
 
 def _expected(path: Path) -> dict[str, Any]:
@@ -190,7 +206,7 @@ def _asked(path: Path, question: str) -> dict[str, Any]:
             process.returncode = 0
     took = {"wall": time.perf_counter() - started, "cpu": usage.ru_utime + usage.ru_stime}
     answer = {name: said[name] for name in ("answer", "unit", "interval", "status")}
-    return {**answer, **took, "peak_gb": usage.ru_maxrss / 2**20, "gb": seen}
+    return {**answer, **took, "peak_gb": usage.ru_maxrss / 2**20, "gb": seen[:: -(-len(seen) // CURVE)]}
 
 
 def _watched(process: subprocess.Popen[str]) -> list[tuple[float, float]]:
@@ -223,12 +239,27 @@ def start(bench: Bench) -> None:
     bench.once("start", both)
 
 
+def batch(bench: Bench) -> None:
+    """Questions per second of a batch, by one process and by two."""
+    from bench_throughput import asked
+
+    def measure(keep: str, questions: int, jobs: int) -> dict[str, float]:
+        with tempfile.TemporaryDirectory() as folder:
+            return asked(Path(folder), keep, questions, jobs)
+
+    for keep, questions in (("light", 2000), ("full", 100)):
+        for jobs in (1, 2):
+            bench.once(f"batch {keep} {jobs}", partial(measure, keep, questions, jobs))
+
+
 STAGES: dict[str, Callable[[Bench], None]] = {
+    "questions": questions,
     "task": task,
     "memory": memory,
-    "objects": objects,
-    "questions": questions,
     "start": start,
+    "objects": objects,
+    "batch": batch,
+    "whole": whole,
 }
 
 
@@ -238,7 +269,9 @@ def main() -> None:
     parser.add_argument("--stages", nargs="+", choices=list(STAGES), default=list(STAGES))
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="Where the rasters are kept; a temporary one unless given.")
-    parser.add_argument("--results", type=Path, default=PAGE.with_suffix(".json"))
+    parser.add_argument("--page", type=Path, default=PAGE, help="Written anew between its markers.")
+    parser.add_argument("--results", type=Path, help="Beside the page unless given.")
+    parser.add_argument("--largest", type=int, default=LARGEST, help="Side of what five questions are asked about.")
     parser.add_argument("--here", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--side", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--cell", type=int, help=argparse.SUPPRESS)
@@ -251,13 +284,14 @@ def main() -> None:
             measure_here(kind, path)
         return
     with tempfile.TemporaryDirectory() as temporary:
-        bench = Bench(options.folder or Path(temporary), options.results, options.repeat)
+        results = options.results or options.page.with_suffix(".json")
+        bench = Bench(options.folder or Path(temporary), results, options.repeat, options.largest)
         bench.once("machine", machine)
         for name in options.stages:
             STAGES[name](bench)
     from scale_page import write
 
-    write(PAGE, bench.rows())
+    write(options.page, bench.rows())
 
 
 def machine() -> dict[str, Any]:
@@ -265,6 +299,7 @@ def machine() -> dict[str, Any]:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     models = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     return {
+        **when(),
         "processor": models[0] if models else platform.machine(),
         "cores": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
