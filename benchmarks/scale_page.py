@@ -91,6 +91,7 @@ NAMES = {
     "read": "reading once",
     "read, GDAL's threads": "reading once, GDAL's threads",
     "shares": "swath: share of each class",
+    "shares again": "swath: the same, asked again",
     "swath": "swath: the task",
     "opencv": "OpenCV and NumPy, whole image",
     "skimage": "scikit-image and SciPy, whole image",

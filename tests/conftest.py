@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,9 @@ from swath.raster.write import write_array
 # No test is timed: how long an example takes depends on what else the machine does.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+# What one test finds is not remembered for another: a folder below a file cannot be made.
+os.environ["SWATH_CACHE"] = str(Path(__file__) / "none")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

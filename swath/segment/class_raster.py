@@ -91,6 +91,7 @@ def read_class_raster(path: Path, legend_path: Path | None, image: Raster) -> Cl
         "legend": {str(value): name for value, name in sorted(named.legend.names.items())},
         "void": sorted(named.legend.void),
         "legend_source": named.source,
+        **_remembered(codes),
     }
     return ClassRaster(coding.names, codes, f"{path.name}, classes named by {Path(named.source).name}", notes, record)
 
@@ -108,8 +109,13 @@ def read_layer_raster(path: Path, name: str, image: Raster) -> ClassRaster:
             f"The layer {path.name} has {kind}. Next: give a raster of one band that is not zero where the class is."
         )
     codes, notes = _on_image(raster, image, layer_coding(name), None)
-    record = {"path": shown(path), "sha256": raster.sha256, "class": name}
+    record = {"path": shown(path), "sha256": raster.sha256, "class": name, **_remembered(codes)}
     return ClassRaster((name,), codes, f"the layer {path.name}, where it is not zero", notes, record)
+
+
+def _remembered(codes: CodeImage | TiledCodes) -> dict[str, bool]:
+    """Says in a record that the tiles had been counted by an earlier question."""
+    return {"summaries_from_cache": True} if isinstance(codes, TiledCodes) and codes.remembered else {}
 
 
 def _legend_in_force(raster: Raster, legend_path: Path | None) -> NamedValues:

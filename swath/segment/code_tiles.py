@@ -18,10 +18,7 @@ from swath.raster.reader import Raster, masked_windows
 from swath.raster.tiled import BoolImage, TiledPixels, Tiles, tiled
 from swath.segment.align import onto_window
 from swath.segment.codes import FIRST_CLASS, VOID, Census, CodeImage, Coding, tallied
-
-Window = tuple[slice, slice]
-Tally = tuple[NDArray[Any], NDArray[Any]]
-"""Codes that occur, and how often."""
+from swath.segment.summaries import Tally, Window, summaries
 
 
 class TiledCodes:
@@ -29,6 +26,7 @@ class TiledCodes:
 
     Attributes:
         shape: (rows, columns) of the image.
+        remembered: whether the labels were counted by an earlier question.
     """
 
     def __init__(
@@ -37,6 +35,8 @@ class TiledCodes:
         tiles: Tiles,
         between: Callable[[slice, slice, int, int], BoolImage],
         tallies: Mapping[Any, Tally],
+        *,
+        remembered: bool,
     ) -> None:
         """Codes whose tiles have been counted.
 
@@ -45,8 +45,9 @@ class TiledCodes:
             tiles: how it is cut.
             between: from rows, columns and two codes to where the codes there lie between them, both included.
             tallies: what occurs in the tile that begins at a row and a column.
+            remembered: whether the labels were counted by an earlier question.
         """
-        self.shape = shape
+        self.shape, self.remembered = shape, remembered
         self._between, self._tallies = between, tallies
         self._nothing = tiled(shape, tiles, lambda rows, cols: False)
 
@@ -64,7 +65,9 @@ class TiledCodes:
 
 
 def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | None, where: Placement) -> TiledCodes:
-    """Codes of a label raster on the grid of an image that is held in tiles; reads the labels once, to count them.
+    """Codes of a label raster on the grid of an image that is held in tiles.
+
+    The labels are read once, to count them, unless an earlier question did.
 
     Args:
         raster: the labels.
@@ -89,12 +92,13 @@ def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | 
 
     tallies: dict[tuple[int, int], Tally] = {}
     windows = list(_windows(where.rows, where.cols, image.tiles.shape))
-    for window, (values, counts) in zip(windows, mapped(values_counted, windows), strict=True):
+    found, remembered = summaries(raster, coding.meaning, windows, values_counted)
+    for window, (values, counts) in zip(windows, found, strict=True):
         if census is not None:
             census.add(values, counts)
         tallies[window[0].start, window[1].start] = _of_codes(values, counts, coding, _size(window))
     if where.same_grid:
-        return TiledCodes(image.shape, image.tiles, between_read, tallies)
+        return TiledCodes(image.shape, image.tiles, between_read, tallies, remembered=remembered)
     name = raster.path.name
 
     def codes_moved(rows: slice, cols: slice) -> CodeImage:
@@ -110,7 +114,7 @@ def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | 
 
     windows = list(_windows(slice(0, image.shape[0]), slice(0, image.shape[1]), image.tiles.shape))
     counted = {(w[0].start, w[1].start): t for w, t in zip(windows, mapped(codes_counted, windows), strict=True)}
-    return TiledCodes(image.shape, image.tiles, between_moved, counted)
+    return TiledCodes(image.shape, image.tiles, between_moved, counted, remembered=remembered)
 
 
 def _windows(rows: slice, cols: slice, tile: tuple[int, int]) -> list[Window]:

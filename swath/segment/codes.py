@@ -49,11 +49,13 @@ class Coding:
         names: class names; class i has the code FIRST_CLASS + i.
         code_of: value to code; any other value is void.
         values: from (band, y, x) to (y, x) label values; masked where the raster says nothing.
+        meaning: what `values` takes from the bands of a raster: itself, colours, or where it is not zero.
     """
 
     names: tuple[str, ...]
     code_of: Mapping[int, int]
     values: Values
+    meaning: str = "values"
 
     @property
     def dtype(self) -> type[np.unsignedinteger[Any]]:
@@ -112,7 +114,7 @@ def _among(data: NDArray[np.uint8], chosen: BoolImage) -> BoolImage:
 
 def layer_coding(name: str) -> Coding:
     """Codes of a raster that is one class wherever it is valid and not zero."""
-    return Coding((name,), {1: FIRST_CLASS}, lambda bands: (bands[0] != 0).astype(np.uint8))
+    return Coding((name,), {1: FIRST_CLASS}, lambda bands: (bands[0] != 0).astype(np.uint8), "not zero")
 
 
 def legend_coding(raster: Raster, named: NamedValues) -> Coding:
@@ -127,7 +129,8 @@ def legend_coding(raster: Raster, named: NamedValues) -> Coding:
         raise InputError(f"{named.source} names {len(names)} classes. Next: name at most {MOST_CLASSES}.")
     code_of_name = {name: FIRST_CLASS + i for i, name in enumerate(names)}
     code_of = {value: code_of_name[name] for value, name in legend.names.items()}
-    return Coding(names, code_of, lambda bands: _values(bands, raster, named))
+    meaning = "colours" if named.coloured else "values"
+    return Coding(names, code_of, lambda bands: _values(bands, raster, named), meaning)
 
 
 def _values(bands: Masked, raster: Raster, named: NamedValues) -> Masked:

@@ -12,8 +12,8 @@ from typing import Any, get_args
 from swath.agent.llm.local import is_local
 from swath.agent.llm.settings import Profile, Settings, Way
 from swath.errors import InputError
+from swath.raster.user_cache import CACHE, cache_folder
 
-CACHE = "SWATH_CACHE"
 FILE = "llm.json"
 
 
@@ -35,12 +35,6 @@ class Manner:
 UNKNOWN = Manner("code", "full")
 LOCAL = Manner("bound", "small")
 """A model file is served by llama.cpp, which has grammars, and is small."""
-
-
-def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """What SWATH_CACHE names, else `swath` in the user's cache folder."""
-    stated = environ.get(CACHE)
-    return Path(stated) if stated else Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "swath"
 
 
 def manner_of(settings: Settings, environ: Mapping[str, str] = os.environ) -> Manner:
