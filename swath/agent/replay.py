@@ -15,8 +15,9 @@ from swath.agent.ask import GivenProgram, process_sandbox
 from swath.agent.desk import Desk, Request, heights_of
 from swath.agent.execution import Execution
 from swath.agent.eyes import remembered
+from swath.agent.judged import judged_before
 from swath.agent.measure import measure
-from swath.agent.planner import Program
+from swath.agent.planner import Judgement, Program
 from swath.agent.recorded import RecordedBackend
 from swath.agent.runs import step_lines
 from swath.agent.verify import verify
@@ -53,7 +54,7 @@ class Replay:
 
 
 def replay(run: Run, *, resegment: bool = False, image: Path | None = None) -> Replay:
-    """Run a recorded program again.
+    """Run a recorded program again; where a model judged, take what it said from the record.
 
     Args:
         run: what to replay.
@@ -63,8 +64,20 @@ def replay(run: Run, *, resegment: bool = False, image: Path | None = None) -> R
     Raises:
         InputError: the run never had a program, or a file that it needs is missing or has changed.
     """
+    said = judged_before(run)
+    if said is not None:
+        return _judged(run, said, image)
     desk = _desk(run, image)
     answer = replace(_measured(desk, run, resegment=resegment), planner=run.answer.get("planner"), run=str(run.folder))
+    return Replay(answer, tuple(_differences(run, desk, answer)))
+
+
+def _judged(run: Run, said: Judgement, image: Path | None) -> Replay:
+    desk = Desk(_request(run, place_of_image(run, image)), GivenProgram("", ""), process_sandbox())
+    desk.judgement = said
+    desk.open()
+    _check_image(desk, run)
+    answer = replace(build(desk, "answered", None), planner=run.answer.get("planner"), run=str(run.folder))
     return Replay(answer, tuple(_differences(run, desk, answer)))
 
 

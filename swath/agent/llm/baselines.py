@@ -5,10 +5,10 @@ What they say is marked as judged: no number of theirs has a method, an interval
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from swath.agent.judged import LONGEST_REPLY, judgement
 from swath.agent.llm import wording
 from swath.agent.llm.client import Client
 from swath.agent.llm.code import declined
@@ -21,18 +21,12 @@ from swath.errors import Refused
 from swath.prompts import Prompt, render
 from swath.raster.reader import Raster
 from swath.raster.stretch import display
-from swath.types import Kind
-
-LONGEST_REPLY = 400
-_NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?")
 
 
 class _Judging:
     """What both have in common."""
 
     name = ""
-    marked = ""
-    """Sentence that marks an answer."""
 
     def __init__(self, options: PlannerOptions) -> None:
         """Find out which model is meant; nothing is sent yet.
@@ -77,7 +71,7 @@ class _Judging:
         received = self._client.ask(Ask((self._message(prompt.text, raster),), None, LONGEST_REPLY, self.name))
         if received.refusal:
             raise declined(received.refusal)
-        return _judgement(received.text, self.marked)
+        return judgement(received.text, self.name)
 
     def _prompt(self, question: str) -> Prompt:
         raise NotImplementedError
@@ -90,7 +84,6 @@ class Look(_Judging):
     """The planner `look`: image and question go straight to a vision model."""
 
     name = "look"
-    marked = "Judged by a model that looked at the image, not measured."
 
     def _prompt(self, question: str) -> Prompt:
         return render("look.md", question=question)
@@ -104,24 +97,9 @@ class Blind(_Judging):
     """The planner `blind`: the question alone."""
 
     name = "blind"
-    marked = "Guessed by a model that was not shown the image, not measured."
 
     def _prompt(self, question: str) -> Prompt:
         return render("blind.md", question=question)
 
     def _message(self, text: str, raster: Raster) -> Mapping[str, Any]:
         return {"role": "user", "content": text}
-
-
-def _judgement(reply: str, marked: str) -> Judgement:
-    """Yes, no and bare numbers as such, anything else as text."""
-    said = wording.quoted(reply.strip(), LONGEST_REPLY)
-    plain = said.strip(" .\"'`*").lower()
-    value: Any = said
-    kind: Kind = "text"
-    if plain in ("yes", "no"):
-        value, kind = plain, "boolean"
-    elif _NUMBER.fullmatch(plain):
-        number = float(plain.replace(",", ""))
-        value, kind = int(number) if number.is_integer() else number, "quantity"
-    return Judgement(value, kind, marked)

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 import swath
+from swath.agent.replay import replay
 from swath.cli import swath as command
 from swath.errors import InputError
 from swath.testing.benchmark import write_questions
@@ -66,10 +67,30 @@ def test_the_run_says_who_was_asked_and_has_no_program(village: Any, tmp_path: P
     run = load_run(Path(answer.run))
     assert (run.program, run.record["model"], set(run.record["prompts"])) == (None, "seer", {"look.md"})
     assert [step["name"] for step in run.steps] == ["read", "plan", "answer"]
-    with pytest.raises(InputError, match="never had a program"):
-        from swath.agent.replay import replay
 
-        replay(run)
+
+@pytest.mark.parametrize("planner", ["look", "blind"])
+@pytest.mark.parametrize("reply", ["12", "Yes.", "a stadium"])
+def test_a_replay_says_what_was_said_without_a_model(village: Any, tmp_path: Path, planner: str, reply: str) -> None:
+    answer, server = asked(village, tmp_path, reply, planner)
+    again = replay(load_run(Path(answer.run)))
+    assert again.same, again.differences
+    assert (again.answer.answer, again.answer.warnings) == (answer.answer, answer.warnings)
+    assert len(server.received) == 1
+
+
+def test_a_record_that_was_changed_is_found_out(village: Any, tmp_path: Path) -> None:
+    answer, _ = asked(village, tmp_path, "12", "blind")
+    file = Path(answer.run) / "run.json"
+    file.write_text(file.read_text(encoding="utf-8").replace('"reply": "12"', '"reply": "13"'), encoding="utf-8")
+    again = replay(load_run(Path(answer.run)))
+    assert not again.same and any(difference.startswith("answer: 12 then, 13 now") for difference in again.differences)
+
+
+def test_a_judgement_that_failed_has_nothing_to_replay(village: Any, tmp_path: Path) -> None:
+    answer, _ = asked(village, tmp_path, Reply(refusal="No."), "look")
+    with pytest.raises(InputError, match="never had a program"):
+        replay(load_run(Path(answer.run)))
 
 
 @pytest.mark.parametrize(
