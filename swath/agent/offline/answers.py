@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.asks import Bare, ChoiceAsked, Dominant, Parsed, RankAsked, SideAsked
 from swath.agent.offline.changes import ChangeReader
 from swath.agent.offline.measures import Others, operands_in
@@ -104,7 +105,7 @@ class AnswerReader(ChangeReader):
     def closer_to(self, children: list[Any]) -> ChoiceAsked:
         """Which of two targets one thing is nearest to."""
         thing, *targets = things(children)
-        return ChoiceAsked(tuple(m.Distance(target, thing) for target in targets), most=False, more=False)
+        return ChoiceAsked(tuple(q.Distance(target, thing) for target in targets), most=False, more=False)
 
     def one(self, children: list[Any]) -> m.Thing:
         return m.Thing(tuple(values(children, "CLASS")))
@@ -112,24 +113,24 @@ class AnswerReader(ChangeReader):
     def picked_only(self, children: list[Any]) -> m.Thing:
         return self.picked(children)
 
-    def areas_listed(self, children: list[Any]) -> m.Areas | m.Area:
+    def areas_listed(self, children: list[Any]) -> q.Areas | q.Area:
         thing = things(children)[0]
         single = all(step.n == 1 or "nth" in step.which for step in thing.steps if isinstance(step, m.Pick))
-        return m.Area(thing) if single else m.Areas(thing)
+        return q.Area(thing) if single else q.Areas(thing)
 
-    def fragmentation(self, children: list[Any]) -> m.Fragmentation:
-        return m.Fragmentation(things(children)[0])
+    def fragmentation(self, children: list[Any]) -> q.Fragmentation:
+        return q.Fragmentation(things(children)[0])
 
-    def present_classes(self, children: list[Any]) -> m.PresentClasses:
-        return m.PresentClasses()
+    def present_classes(self, children: list[Any]) -> q.PresentClasses:
+        return q.PresentClasses()
 
-    def all_classes(self, children: list[Any]) -> m.PresentClasses:
+    def all_classes(self, children: list[Any]) -> q.PresentClasses:
         if not piece(children[0]).text.lower().startswith("all "):
             raise Unsettled("It names classes, and does not say what of them is asked.")
-        return m.PresentClasses()
+        return q.PresentClasses()
 
-    def several(self, children: list[Any]) -> m.Several:
-        return m.Several(operands_in(children))
+    def several(self, children: list[Any]) -> q.Several:
+        return q.Several(operands_in(children))
 
 
 def _options(children: Sequence[Any]) -> tuple[Any, ...]:
@@ -151,4 +152,4 @@ def _nearest_of(operands: Sequence[Any], target: Any) -> ChoiceAsked:
     """A choice by distance; only things have one."""
     if len(operands) < 2 or not all(isinstance(operand, m.Thing) for operand in (*operands, target)):
         raise Unsettled("It compares distances of something that has no place.")
-    return ChoiceAsked(tuple(m.Distance(thing, target) for thing in operands), most=False, more=False)
+    return ChoiceAsked(tuple(q.Distance(thing, target) for thing in operands), most=False, more=False)

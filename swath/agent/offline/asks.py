@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class ComparedAsked:
     """Two operands, or one and an amount, whose measure is still to be chosen."""
 
     operands: tuple[Any, ...]
-    operator: m.Operator
+    operator: q.Operator
     amount: m.Amount | None = None
     factor: Decimal | None = None
     more: bool = False
@@ -163,7 +164,7 @@ class Per:
 class DensityAsked:
     """A density and the unit of area that it is per."""
 
-    density: m.Density
+    density: q.Density
     per: str | None
 
 

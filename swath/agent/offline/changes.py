@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.asks import ComparedAsked, GrewAsked, GrewMost, TurnedAsked
 from swath.agent.offline.claims import ClaimReader
 from swath.agent.offline.growth import at_date
@@ -31,13 +32,13 @@ class ChangeReader(ClaimReader):
     def target_dated(self, children: list[Any]) -> m.Thing:
         return self.target(children).having(self.date(children))
 
-    def several_dates(self, children: list[Any]) -> m.Several:
+    def several_dates(self, children: list[Any]) -> q.Several:
         """One number at both dates, in the order in which they are named."""
         measure = operands_in(children)[0]
         dates = values(children, "DATE")
         if dates[0] == dates[1]:
             raise Unsettled("It names one date twice.")
-        return m.Several(tuple(at_date(measure, date) for date in dates))
+        return q.Several(tuple(at_date(measure, date) for date in dates))
 
     def turned_into(self, children: list[Any]) -> m.Turned:
         return m.Turned(_classes(children))
@@ -57,22 +58,22 @@ class ChangeReader(ClaimReader):
     def base_dated(self, children: list[Any]) -> m.Thing:
         return self.base(children).having(self.date(children))
 
-    def area_turned(self, children: list[Any]) -> m.Area:
+    def area_turned(self, children: list[Any]) -> q.Area:
         if values(children, "CHANGED") not in ([], ["changed"]):
             raise Unsettled("It names what was lost or gained, and what it turned into.")
-        return m.Area(things(children)[0].having(m.Turned(_classes(children))))
+        return q.Area(things(children)[0].having(m.Turned(_classes(children))))
 
     # ------------------------------------------------------------------ growth
     def grown_by(self, children: list[Any]) -> GrewAsked:
         return GrewAsked(operands_in(children)[0], _direction(children))
 
-    def grown_net(self, children: list[Any]) -> GrewAsked | m.Area:
+    def grown_net(self, children: list[Any]) -> GrewAsked | q.Area:
         """How much something changed; of "lost" and "gained" only that side."""
         operand, how = operands_in(children)[0], values(children, "CHANGED")[0]
         if how == "changed":
             return GrewAsked(operand, "net")
         if isinstance(operand, m.Thing):
-            return m.Area(operand.having(m.Changed(how)))
+            return q.Area(operand.having(m.Changed(how)))
         raise Unsettled("It does not say what was lost or gained.")
 
     def grown_larger(self, children: list[Any]) -> GrewAsked:

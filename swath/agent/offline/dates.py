@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.pieces import Piece, renamed
 from swath.agent.offline.trees import before_pick, rebuilt
 from swath.agent.offline.unsettled import Unsettled
@@ -21,7 +22,7 @@ from swath.segment.dates import DATES
 _BEFORE, _AFTER = DATES
 _OTHER = {_BEFORE: _AFTER, _AFTER: _BEFORE}
 _DATE_OF = {"lost": _BEFORE, "kept": _BEFORE, "gained": _AFTER}
-_OF_OBJECTS = (m.Count, m.AreaStatistic, m.Density, m.Spacing)
+_OF_OBJECTS = (q.Count, q.AreaStatistic, q.Density, q.Spacing)
 _UNTIL = ("IN", "AT", "DO", "WITHIN")
 
 
@@ -91,13 +92,13 @@ class Dater:
         return self._dated(answer, objects=False)
 
     def _dated(self, node: Any, *, objects: bool) -> Any:
-        if isinstance(node, m.Share) and isinstance(node.whole, m.Thing):
+        if isinstance(node, q.Share) and isinstance(node.whole, m.Thing):
             date = self._date_of(node.part.steps)
             part = self._thing(node.part, date, objects=node.by_count)
             return replace(node, part=part, whole=self._thing(node.whole, date, objects=node.by_count))
         if isinstance(node, m.Thing):
             return self._thing(node, self._date_of(node.steps), objects=objects or (node.countable and not node.areal))
-        if isinstance(node, _OF_OBJECTS) or (isinstance(node, m.Share) and node.by_count):
+        if isinstance(node, _OF_OBJECTS) or (isinstance(node, q.Share) and node.by_count):
             objects = True
         return self._inside(node, objects=objects)
 

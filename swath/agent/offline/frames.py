@@ -14,6 +14,7 @@ from typing import Any
 from lark import Token
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.answers import AnswerReader
 from swath.agent.offline.asks import AreaOrNumber, Bare, ChoiceAsked, Parsed, ShareAsked
 from swath.agent.offline.naming import as_objects
@@ -139,31 +140,31 @@ def _measured(children: Sequence[Any], subject: m.Thing) -> Any:
     return _number(children, thing, asked)
 
 
-def _power(children: Sequence[Any], thing: m.Thing, asked: set[str]) -> m.Power:
+def _power(children: Sequence[Any], thing: m.Thing, asked: set[str]) -> q.Power:
     _only(asked, "POWER", "PUNIT", "HOWMUCH", "TOTAL", "HOWBIG")
     assumed = [child for child in children if isinstance(child, Assumption)]
     irradiance = next((one.irradiance for one in assumed if one.irradiance is not None), None)
     efficiency = next((one.efficiency for one in assumed if one.efficiency is not None), None)
-    return m.Power(thing, irradiance, efficiency)
+    return q.Power(thing, irradiance, efficiency)
 
 
 def _number(children: Sequence[Any], thing: m.Thing, asked: set[str]) -> Any:
     if asked & {"STATISTIC"}:
         _only(asked, "STATISTIC", "AREA", "HOWBIG", "AUNIT")
-        return m.AreaStatistic(thing, values(children, "STATISTIC")[0])
+        return q.AreaStatistic(thing, values(children, "STATISTIC")[0])
     if asked & {"PERIMETER"}:
         _only(asked, "PERIMETER", "TOTAL")
-        return m.Perimeter(thing)
+        return q.Perimeter(thing)
     if asked & {"HOWMANY"}:
         _only(asked, "HOWMANY", "TOTAL", "ISTHERE")
-        return m.Count(thing)
+        return q.Count(thing)
     if asked & {"AREA", "AUNIT", "HOWMUCH", "HOWBIG", "TOTAL"}:
         _only(asked, "AREA", "AUNIT", "HOWMUCH", "HOWBIG", "TOTAL", "ISTHERE")
         return _area(asked, _whole_where_twice(children, thing))
     if asked:
         if has(children, "ALL") or thing.picked or has(children, "WHICH"):
             raise Unsettled(_UNCLEAR)
-        return m.Exists(thing)
+        return q.Exists(thing)
     if has(children, "BE", "DO", "WHICH", "ALL", "COVER", "HAVE", "AREA"):
         raise Unsettled("It does not say what to measure.")
     return Bare(_whole_where_twice(children, thing))
@@ -182,7 +183,7 @@ def _area(asked: set[str], thing: m.Thing) -> Any:
         raise Unsettled("Their size could be all of it together or the average; ask for the total or for the average.")
     if not asked & {"AREA", "AUNIT", "HOWBIG"} and thing.countable and not thing.areal:
         return AreaOrNumber(thing)
-    return m.Area(thing)
+    return q.Area(thing)
 
 
 def _asked(children: Sequence[Any]) -> set[str]:
@@ -251,4 +252,4 @@ def _share(children: Sequence[Any], subject: m.Thing, asked: set[str]) -> Any:
     if not steps([child for child in part if not isinstance(child, m.Thing)]):
         raise Unsettled("It does not say what it is a share of.")
     by_count = whole.countable and not whole.areal and not whole.picked
-    return m.Share(_with(whole, part), whole, by_count)
+    return q.Share(_with(whole, part), whole, by_count)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.asks import GrewAsked, GrewMost, TurnedAsked
 from swath.agent.offline.trees import STEPS, before_pick, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
@@ -14,7 +15,7 @@ from swath.agent.offline.unsettled import Unsettled
 _DIRECTIONS: dict[str, Literal["up", "down"]] = {"lost": "down", "gained": "up"}
 
 
-def grown(asked: GrewAsked, measure: Any) -> m.Measure | m.Claim | m.Choice:
+def grown(asked: GrewAsked, measure: Any) -> q.Measure | q.Claim | q.Choice:
     """What is asked of a measure's growth.
 
     Args:
@@ -33,14 +34,14 @@ def grown(asked: GrewAsked, measure: Any) -> m.Measure | m.Claim | m.Choice:
                 raise Unsettled("It asks for the growth of what is itself of one date, or of a change.")
     after, before = at_date(measure, "after"), at_date(measure, "before")
     if asked.either:
-        rise, fall = m.Difference(after, before), m.Difference(before, after)
-        return m.Choice(("grew", "shrank"), (rise, fall))
+        rise, fall = q.Difference(after, before), q.Difference(before, after)
+        return q.Choice(("grew", "shrank"), (rise, fall))
     if asked.claim:
-        claim = m.Compared(after, {"up": ">", "down": "<", "net": "=="}[direction], before)  # type: ignore[arg-type]
-        return m.Denied(claim) if direction == "net" else claim
+        claim = q.Compared(after, {"up": ">", "down": "<", "net": "=="}[direction], before)  # type: ignore[arg-type]
+        return q.Denied(claim) if direction == "net" else claim
     if asked.percent:
-        return m.Growth(after, before, down=direction == "down")
-    return m.Difference(before, after) if direction == "down" else m.Difference(after, before)
+        return q.Growth(after, before, down=direction == "down")
+    return q.Difference(before, after) if direction == "down" else q.Difference(after, before)
 
 
 def at_date(measure: Any, date: str) -> Any:
@@ -55,22 +56,22 @@ def at_date(measure: Any, date: str) -> Any:
     return rebuilt(measure, changed)
 
 
-def grew_most(asked: GrewMost, classes: Sequence[str]) -> m.Choice:
+def grew_most(asked: GrewMost, classes: Sequence[str]) -> q.Choice:
     """Which of all classes grew, shrank, or lost most."""
-    areas = [m.Area(m.Thing((m.ClassWord((name,), name),))) for name in classes]
+    areas = [q.Area(m.Thing((m.ClassWord((name,), name),))) for name in classes]
     if asked.changed:
-        measures = [m.Area(area.thing.having(m.Changed(asked.changed))) for area in areas]
+        measures = [q.Area(area.thing.having(m.Changed(asked.changed))) for area in areas]
         said = f"class of which most area was {asked.changed}"
-        return m.Choice(tuple(classes), tuple(measures), some=True, said=said)
+        return q.Choice(tuple(classes), tuple(measures), some=True, said=said)
     signs = [(at_date(area, "after"), at_date(area, "before")) for area in areas]
     if asked.direction == "down":
         signs = [(before, after) for after, before in signs]
-    differences = [m.Difference(one, other, absolute=asked.direction == "net") for one, other in signs]
+    differences = [q.Difference(one, other, absolute=asked.direction == "net") for one, other in signs]
     verb = {"up": "grew", "down": "shrank"}.get(asked.direction, "changed")
-    return m.Choice(tuple(classes), tuple(differences), some=True, said=f"class whose area {verb} most")
+    return q.Choice(tuple(classes), tuple(differences), some=True, said=f"class whose area {verb} most")
 
 
-def turned(asked: TurnedAsked, classes: Sequence[str]) -> m.Choice:
+def turned(asked: TurnedAsked, classes: Sequence[str]) -> q.Choice:
     """Which other class most of a thing turned into, or was before."""
     thing = replace(asked.thing, steps=tuple(step for step in asked.thing.steps if not isinstance(step, m.Changed)))
     own = {name for word in thing.classes for name in word.names}
@@ -78,7 +79,7 @@ def turned(asked: TurnedAsked, classes: Sequence[str]) -> m.Choice:
     if not own or not others:
         raise Unsettled("It does not say of which class.")
     step = [m.Turned((m.ClassWord((name,), name),), asked.back) for name in others]
-    measures = tuple(m.Area(replace(thing.having(one), areal=True)) for one in step)
+    measures = tuple(q.Area(replace(thing.having(one), areal=True)) for one in step)
     of = " and ".join(name for word in thing.classes for name in word.names)
     said = f"class that most of the {of} {'was before' if asked.back else 'turned into'}"
-    return m.Choice(others, measures, some=True, said=said)
+    return q.Choice(others, measures, some=True, said=said)

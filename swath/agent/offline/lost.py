@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.pieces import Piece
 from swath.agent.offline.trees import parts_in
 from swath.segment import vocabulary
@@ -20,34 +21,34 @@ _CARRIERS = (
     "QDEG", "PERCENTILE", "COLOUR", "SHAPE", "CELL", "CORNER", "EXTREME", "SIDEOF",
 )  # fmt: skip
 MEANT_BY: dict[str, tuple[type, ...]] = {
-    "HOWMANY": (m.Count, m.Density, m.Difference),
-    "PERCENT": (m.Share, m.Area, m.ImageFact),
-    "PERIMETER": (m.Perimeter, m.Touching),
-    "SHORE": (m.Perimeter, m.Near),
-    "DISTANCE": (m.Distance, m.Near, m.Spacing),
-    "NEIGHBOUR": (m.Spacing,),
-    "POWER": (m.Power,),
-    "DENSITY": (m.Density,),
-    "RATIO": (m.Ratio,),
-    "TIMES": (m.Ratio,),
-    "DIVIDED": (m.Ratio,),
-    "DIFFERENCE": (m.Difference,),
-    "DATE": (m.Dated, m.Changed, m.Turned, m.PresentClasses),
-    "CHANGED": (m.Changed, m.Turned, m.Difference, m.Growth, m.Compared),
-    "GREW": (m.Difference, m.Growth, m.Compared),
+    "HOWMANY": (q.Count, q.Density, q.Difference),
+    "PERCENT": (q.Share, q.Area, q.ImageFact),
+    "PERIMETER": (q.Perimeter, m.Touching),
+    "SHORE": (q.Perimeter, m.Near),
+    "DISTANCE": (q.Distance, m.Near, q.Spacing),
+    "NEIGHBOUR": (q.Spacing,),
+    "POWER": (q.Power,),
+    "DENSITY": (q.Density,),
+    "RATIO": (q.Ratio,),
+    "TIMES": (q.Ratio,),
+    "DIVIDED": (q.Ratio,),
+    "DIFFERENCE": (q.Difference,),
+    "DATE": (m.Dated, m.Changed, m.Turned, q.PresentClasses),
+    "CHANGED": (m.Changed, m.Turned, q.Difference, q.Growth, q.Compared),
+    "GREW": (q.Difference, q.Growth, q.Compared),
     "BECAME": (m.Turned,),
     "CAMEFROM": (m.Turned,),
     "CONVERTED": (m.Turned,),
-    "LARGEST": (m.Pick, m.Choice, m.Ranking, m.Distance, m.Size, m.Compared),
-    "SMALLEST": (m.Pick, m.Choice, m.Ranking, m.Distance, m.Size, m.Compared),
-    "NOT": (m.Not, m.Near, m.Size, m.Denied, m.Thing),
+    "LARGEST": (m.Pick, q.Choice, q.Ranking, q.Distance, m.Size, q.Compared),
+    "SMALLEST": (m.Pick, q.Choice, q.Ranking, q.Distance, m.Size, q.Compared),
+    "NOT": (m.Not, m.Near, m.Size, q.Denied, m.Thing),
 }
 """What a word that asks for a measurement has to have become."""
 _UNITS = ("AUNIT", "LUNIT", "PUNIT", "PXUNIT", "PERCENT", "BANDS", "POWER", "CLASSNOUN")
 
 
 def first_lost(
-    pieces: Sequence[Piece], question: m.Question, meant_by: Mapping[str, tuple[type, ...]] = MEANT_BY
+    pieces: Sequence[Piece], question: q.Question, meant_by: Mapping[str, tuple[type, ...]] = MEANT_BY
 ) -> int | None:
     """The first piece of a question that its meaning does not hold; None if all are there.
 

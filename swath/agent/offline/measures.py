@@ -10,6 +10,7 @@ from typing import Any, Literal
 from lark import Token
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.asks import AreaOrNumber, DensityAsked, GrewAsked, Per, RatioAsked, ShareAsked
 from swath.agent.offline.steps import StepReader
 from swath.agent.offline.things import AREA, ELIDED, EVERYTHING, SAME, THEY, has, piece, steps, things, values
@@ -20,44 +21,44 @@ from swath.segment import vocabulary
 class NumberReader(StepReader):
     """Numbers."""
 
-    def count(self, children: list[Any]) -> m.Count:
-        return m.Count(things(children)[0].having(*steps(children)))
+    def count(self, children: list[Any]) -> q.Count:
+        return q.Count(things(children)[0].having(*steps(children)))
 
-    def count_they(self, children: list[Any]) -> m.Count:
-        return m.Count((THEY if has(children, "THEY") else ELIDED).having(*steps(children)))
+    def count_they(self, children: list[Any]) -> q.Count:
+        return q.Count((THEY if has(children, "THEY") else ELIDED).having(*steps(children)))
 
-    def count_pieces(self, children: list[Any]) -> m.Count:
-        return m.Count(things(children)[0])
+    def count_pieces(self, children: list[Any]) -> q.Count:
+        return q.Count(things(children)[0])
 
-    def area(self, children: list[Any]) -> m.Area | AreaOrNumber:
+    def area(self, children: list[Any]) -> q.Area | AreaOrNumber:
         thing = things(children)[0].having(*steps(children))
         whole_words = has(children, "HOWMUCH", "TOTAL") and not has(children, "AREA", "AUNIT", "COVER", "HOWBIG")
-        return AreaOrNumber(thing) if whole_words and thing.countable and not thing.areal else m.Area(thing)
+        return AreaOrNumber(thing) if whole_words and thing.countable and not thing.areal else q.Area(thing)
 
-    def how_big(self, children: list[Any]) -> m.Area:
+    def how_big(self, children: list[Any]) -> q.Area:
         thing = things(children)[0].having(*steps(children))
         if thing.countable and not thing.picked:
             raise Unsettled(
                 "Their size could be all of it together or the average; ask for the total or for the average."
             )
-        return m.Area(thing)
+        return q.Area(thing)
 
-    def area_part(self, children: list[Any]) -> m.Area:
-        return m.Area(things(children)[0].having(m.InPart(values(children, "PART")[0])))
+    def area_part(self, children: list[Any]) -> q.Area:
+        return q.Area(things(children)[0].having(m.InPart(values(children, "PART")[0])))
 
-    def area_only(self, children: list[Any]) -> m.Area:
-        return m.Area(things(children)[0])
+    def area_only(self, children: list[Any]) -> q.Area:
+        return q.Area(things(children)[0])
 
-    def area_where(self, children: list[Any]) -> m.Area:
+    def area_where(self, children: list[Any]) -> q.Area:
         where = steps(children)
         if not where or isinstance(where[0], m.Size):
             raise Unsettled("It does not say what to measure: a size alone is a limit.")
-        return m.Area(AREA.having(*where))
+        return q.Area(AREA.having(*where))
 
-    def area_they(self, children: list[Any]) -> m.Area:
-        return m.Area(THEY.having(*steps(children)))
+    def area_they(self, children: list[Any]) -> q.Area:
+        return q.Area(THEY.having(*steps(children)))
 
-    def share(self, children: list[Any]) -> ShareAsked | m.Share:
+    def share(self, children: list[Any]) -> ShareAsked | q.Share:
         thing = things(children)[0]
         within = next((step for step in thing.steps if isinstance(step, m.Inside)), None)
         if within is not None and _class_names(within.target) == _class_names(thing):
@@ -67,16 +68,16 @@ class NumberReader(StepReader):
             return share_from(part, replace(within.target, regions=False))
         return ShareAsked(thing, of_image=has(children, "IMAGE"))
 
-    def share_there(self, children: list[Any]) -> m.Share:
+    def share_there(self, children: list[Any]) -> q.Share:
         there = steps(children)
-        return m.Share(things(children)[0].having(*there), EVERYTHING.having(*there))
+        return q.Share(things(children)[0].having(*there), EVERYTHING.having(*there))
 
-    def share_of_class(self, children: list[Any]) -> m.Share:
+    def share_of_class(self, children: list[Any]) -> q.Share:
         part, whole = things(children)[0], self.base(children)
         names = [[word.names for word in thing.classes] for thing in (part, whole)]
         if names[0] != names[1] or part.picked:
             raise Unsettled("It asks for a percentage of something else; ask for a ratio.")
-        return m.Share(part, whole, by_count=whole.countable)
+        return q.Share(part, whole, by_count=whole.countable)
 
     def share_image(self, children: list[Any]) -> ShareAsked:
         return ShareAsked(things(children)[0], of_image=True)
@@ -87,35 +88,35 @@ class NumberReader(StepReader):
     def share_where(self, children: list[Any]) -> ShareAsked:
         return ShareAsked(EVERYTHING.having(*steps(children)), of_image=True)
 
-    def share_part(self, children: list[Any]) -> m.Share:
+    def share_part(self, children: list[Any]) -> q.Share:
         part = m.InPart(values(children, "PART")[0])
-        return m.Share(things(children)[0].having(part), part)
+        return q.Share(things(children)[0].having(part), part)
 
-    def share_of(self, children: list[Any]) -> m.Share:
+    def share_of(self, children: list[Any]) -> q.Share:
         whole = things(children)[0]
         by_count = not whole.areal and (bool(whole.pronoun) or (whole.countable and not whole.picked))
-        return m.Share(whole.having(*steps(children)), whole, by_count)
+        return q.Share(whole.having(*steps(children)), whole, by_count)
 
-    def share_in_part(self, children: list[Any]) -> m.Share:
+    def share_in_part(self, children: list[Any]) -> q.Share:
         """Of the class, not of the part: "the vegetation that lies in the north"."""
         return self.share_of([*children, m.InPart(values(children, "PART")[0])])
 
-    def share_in(self, children: list[Any]) -> m.Share | ShareAsked:
+    def share_in(self, children: list[Any]) -> q.Share | ShareAsked:
         whole, place = things(children)
         if place.pronoun == "they":
-            return m.Share(place, whole, by_count=whole.countable)
+            return q.Share(place, whole, by_count=whole.countable)
         said = has(children, "BE", "COVER", "DO", "HAVE", "REL", "ONLY", "UNDER")
         if not said and (_class_names(whole) == _class_names(place) or whole.picked):
             return share_from(whole, place)  # "the share of the largest building in the total building area"
-        return m.Share(whole.having(m.Inside(place)), whole)
+        return q.Share(whole.having(m.Inside(place)), whole)
 
-    def share_same(self, children: list[Any]) -> m.Share:
+    def share_same(self, children: list[Any]) -> q.Share:
         """What the largest patch holds of all patches."""
         whole = things(children)[1] if things(children)[0].pronoun else things(children)[0]
         picked = next(thing for thing in things(children) if thing.pronoun)
-        return m.Share(replace(whole, regions=True, areal=False).having(*picked.steps), whole)
+        return q.Share(replace(whole, regions=True, areal=False).having(*picked.steps), whole)
 
-    def share_from(self, children: list[Any]) -> m.Share | ShareAsked:
+    def share_from(self, children: list[Any]) -> q.Share | ShareAsked:
         part, whole = things(children)
         return share_from(part, whole)
 
@@ -130,54 +131,54 @@ class NumberReader(StepReader):
     def share_context(self, children: list[Any]) -> ShareAsked:
         return ShareAsked(THEY, of_image=True)
 
-    def share_they(self, children: list[Any]) -> m.Share:
-        return m.Share(THEY.having(*steps(children)), THEY, by_count=not has(children, "AREA"))
+    def share_they(self, children: list[Any]) -> q.Share:
+        return q.Share(THEY.having(*steps(children)), THEY, by_count=not has(children, "AREA"))
 
-    def stat(self, children: list[Any]) -> m.AreaStatistic:
-        return m.AreaStatistic(things(children)[0], _statistic(children))
+    def stat(self, children: list[Any]) -> q.AreaStatistic:
+        return q.AreaStatistic(things(children)[0], _statistic(children))
 
-    def stat_max(self, children: list[Any]) -> m.AreaStatistic:
-        return m.AreaStatistic(things(children)[0], "max")
+    def stat_max(self, children: list[Any]) -> q.AreaStatistic:
+        return q.AreaStatistic(things(children)[0], "max")
 
-    def stat_min(self, children: list[Any]) -> m.AreaStatistic:
-        return m.AreaStatistic(things(children)[0], "min")
+    def stat_min(self, children: list[Any]) -> q.AreaStatistic:
+        return q.AreaStatistic(things(children)[0], "min")
 
-    def stat_they(self, children: list[Any]) -> m.AreaStatistic:
-        return m.AreaStatistic(SAME, _statistic(children))
+    def stat_they(self, children: list[Any]) -> q.AreaStatistic:
+        return q.AreaStatistic(SAME, _statistic(children))
 
-    def perimeter(self, children: list[Any]) -> m.Perimeter:
-        return m.Perimeter(next(iter(things(children)), THEY), has(children, "SHORE"))
+    def perimeter(self, children: list[Any]) -> q.Perimeter:
+        return q.Perimeter(next(iter(things(children)), THEY), has(children, "SHORE"))
 
-    def distance(self, children: list[Any]) -> m.Distance:
+    def distance(self, children: list[Any]) -> q.Distance:
         a, b = things(children)
         statistic = _statistic(children) if has(children, "STATISTIC", "TYPICAL") else None
         for thing, other in ((a, b), (b, a)):
             if FARTHEST in thing.steps:
-                return m.Distance(_without_farthest(thing), _without_farthest(other), "max")
-        return m.Distance(a, b, statistic)
+                return q.Distance(_without_farthest(thing), _without_farthest(other), "max")
+        return q.Distance(a, b, statistic)
 
-    def distance_they(self, children: list[Any]) -> m.Distance:
-        return m.Distance(
+    def distance_they(self, children: list[Any]) -> q.Distance:
+        return q.Distance(
             THEY, things(children)[0], _statistic(children) if has(children, "STATISTIC", "TYPICAL") else None
         )
 
-    def distance_max(self, children: list[Any]) -> m.Distance:
+    def distance_max(self, children: list[Any]) -> q.Distance:
         a, b = things(children)
-        return m.Distance(a, b, "max")
+        return q.Distance(a, b, "max")
 
-    def distance_pair(self, children: list[Any]) -> m.Distance:
+    def distance_pair(self, children: list[Any]) -> q.Distance:
         thing = self.picked(children)
         base = replace(thing, steps=thing.steps[:-1])
         smallest = thing.steps[-1] == m.Pick("smallest", 2)
         which: Literal["nth smallest", "nth largest"] = "nth smallest" if smallest else "nth largest"
-        return m.Distance(base.having(m.Pick(which, 1)), base.having(m.Pick(which, 2)))
+        return q.Distance(base.having(m.Pick(which, 1)), base.having(m.Pick(which, 2)))
 
-    def extent(self, children: list[Any]) -> m.Measure:
+    def extent(self, children: list[Any]) -> q.Measure:
         """Refused: a length or a width would need a centre line."""
         what = "width" if has(children, "WIDTH") else "length"
         raise Unsettled(f"No {what} of what it names is measured; its area and the length of its outline are.")
 
-    def spacing(self, children: list[Any]) -> m.Spacing:
+    def spacing(self, children: list[Any]) -> q.Spacing:
         """How far the objects of one kind are from one another: each to the nearest other one."""
         first, *others = things(children)
         if any(_class_names(other) != _class_names(first) or other.steps for other in others):
@@ -185,10 +186,10 @@ class NumberReader(StepReader):
         said = next((piece(child).text.lower() for child in children if has([child], "DISTANCE")), "")
         shortest = has(children, "SMALLEST", "NEAREST") or said.startswith(("short", "small", "minim", "close", "near"))
         if shortest and not has(children, "STATISTIC", "TYPICAL"):
-            return m.Spacing(first, "min")
+            return q.Spacing(first, "min")
         if not has(children, "STATISTIC", "TYPICAL"):
             raise Unsettled("Of many distances one has to be named: the average, the median or the smallest.")
-        return m.Spacing(first, _statistic(children))
+        return q.Spacing(first, _statistic(children))
 
     def place_thing(self, children: list[Any]) -> m.Thing:
         return things(children)[0]
@@ -201,44 +202,44 @@ class NumberReader(StepReader):
         return Per(values(children, "AUNIT")[0].key)
 
     def density(self, children: list[Any]) -> Any:
-        return DensityAsked(m.Density(things(children)[0]), _per(children))
+        return DensityAsked(q.Density(things(children)[0]), _per(children))
 
     def density_of(self, children: list[Any]) -> Any:
         thing, whole = things(children)
-        return DensityAsked(m.Density(thing, whole), _per(children))
+        return DensityAsked(q.Density(thing, whole), _per(children))
 
-    def power(self, children: list[Any]) -> m.Power:
-        return m.Power(things(children)[0])
+    def power(self, children: list[Any]) -> q.Power:
+        return q.Power(things(children)[0])
 
-    def power_share(self, children: list[Any]) -> m.Times:
+    def power_share(self, children: list[Any]) -> q.Times:
         power = self.power(children)
         if any(vocabulary.concept_of(word.word) == "solar" for word in power.thing.classes):
             raise Unsettled("It is not clear whether the percentage is of the panels or their efficiency.")
-        return m.Times(values(children, "QPCT")[0].value / 100, power)
+        return q.Times(values(children, "QPCT")[0].value / 100, power)
 
-    def power_plain(self, children: list[Any]) -> m.Power:
-        return m.Power(THEY)
+    def power_plain(self, children: list[Any]) -> q.Power:
+        return q.Power(THEY)
 
-    def image_area(self, children: list[Any]) -> m.ImageFact:
-        return m.ImageFact("area")
+    def image_area(self, children: list[Any]) -> q.ImageFact:
+        return q.ImageFact("area")
 
-    def image_resolution(self, children: list[Any]) -> m.ImageFact:
-        return m.ImageFact("pixel size")
+    def image_resolution(self, children: list[Any]) -> q.ImageFact:
+        return q.ImageFact("pixel size")
 
-    def image_bands(self, children: list[Any]) -> m.ImageFact:
-        return m.ImageFact("bands")
+    def image_bands(self, children: list[Any]) -> q.ImageFact:
+        return q.ImageFact("bands")
 
-    def image_width(self, children: list[Any]) -> m.ImageFact:
-        return m.ImageFact("width")
+    def image_width(self, children: list[Any]) -> q.ImageFact:
+        return q.ImageFact("width")
 
-    def image_height(self, children: list[Any]) -> m.ImageFact:
-        return m.ImageFact("height")
+    def image_height(self, children: list[Any]) -> q.ImageFact:
+        return q.ImageFact("height")
 
-    def image_valid(self, children: list[Any]) -> m.ImageFact:
-        return m.ImageFact("valid")
+    def image_valid(self, children: list[Any]) -> q.ImageFact:
+        return q.ImageFact("valid")
 
-    def image_nodata(self, children: list[Any]) -> m.ImageFact:
-        return m.ImageFact("nodata")
+    def image_nodata(self, children: list[Any]) -> q.ImageFact:
+        return q.ImageFact("nodata")
 
     def operand(self, children: list[Any]) -> Any:
         return children[0]
@@ -250,25 +251,25 @@ class NumberReader(StepReader):
         a, b = operands_in(children)
         return RatioAsked((b, a), more=has(children, "LESS"))
 
-    def ratio_areas(self, children: list[Any]) -> m.Ratio:
+    def ratio_areas(self, children: list[Any]) -> q.Ratio:
         a, b = things(children)
-        return m.Ratio(m.Area(a), m.Area(b))
+        return q.Ratio(q.Area(a), q.Area(b))
 
-    def ratio_counts(self, children: list[Any]) -> m.Ratio:
+    def ratio_counts(self, children: list[Any]) -> q.Ratio:
         a, b = things(children)
-        return m.Ratio(_amount_of(a), _amount_of(b))
+        return q.Ratio(_amount_of(a), _amount_of(b))
 
-    def ratio_counts_turned(self, children: list[Any]) -> m.Ratio:
+    def ratio_counts_turned(self, children: list[Any]) -> q.Ratio:
         a, b = things(children)
-        return m.Ratio(_amount_of(b), _amount_of(a))
+        return q.Ratio(_amount_of(b), _amount_of(a))
 
-    def ratio_per_count(self, children: list[Any]) -> m.Ratio:
+    def ratio_per_count(self, children: list[Any]) -> q.Ratio:
         a, b = things(children)
-        return m.Ratio(m.Area(a), m.Count(b))
+        return q.Ratio(q.Area(a), q.Count(b))
 
-    def ratio_per_count_turned(self, children: list[Any]) -> m.Ratio:
+    def ratio_per_count_turned(self, children: list[Any]) -> q.Ratio:
         a, b = things(children)
-        return m.Ratio(m.Area(b), m.Count(a))
+        return q.Ratio(q.Area(b), q.Count(a))
 
     def difference(self, children: list[Any]) -> RatioAsked:
         absolute = has(children, "DIFFERENCE")
@@ -278,23 +279,23 @@ class NumberReader(StepReader):
         a, b = operands_in(children)
         return RatioAsked((b, a), difference=True, more=has(children, "LESS"))
 
-    def difference_shares(self, children: list[Any]) -> m.Difference:
+    def difference_shares(self, children: list[Any]) -> q.Difference:
         a, b = (_as_share(operand) for operand in operands_in(children))
-        return m.Difference(a, b)
+        return q.Difference(a, b)
 
-    def difference_between_shares(self, children: list[Any]) -> m.Difference:
+    def difference_between_shares(self, children: list[Any]) -> q.Difference:
         return replace(self.difference_shares(children), absolute=True)
 
     def difference_counts(self, children: list[Any]) -> RatioAsked:
         a, b = things(children)
-        return RatioAsked((m.Count(a), m.Count(b)), difference=True)
+        return RatioAsked((q.Count(a), q.Count(b)), difference=True)
 
     def difference_where(self, children: list[Any]) -> RatioAsked:
         return RatioAsked(here_and_there(children), difference=True, more=True)
 
     def difference_counts_turned(self, children: list[Any]) -> RatioAsked:
         a, b = things(children)
-        return RatioAsked((m.Count(b), m.Count(a)), difference=True)
+        return RatioAsked((q.Count(b), q.Count(a)), difference=True)
 
 
 FARTHEST = m.Pick("farthest")
@@ -313,9 +314,9 @@ def _class_names(thing: m.Thing) -> list[tuple[str, ...]]:
     return [word.names for word in thing.classes]
 
 
-def _statistic(children: Sequence[Any]) -> m.Statistic:
+def _statistic(children: Sequence[Any]) -> q.Statistic:
     """The statistic named; "typical" alone is the mean."""
-    statistic: m.Statistic = next(iter(values(children, "STATISTIC")), "mean")
+    statistic: q.Statistic = next(iter(values(children, "STATISTIC")), "mean")
     return statistic
 
 
@@ -328,8 +329,8 @@ def _per(children: Sequence[Any]) -> str | None:
 
 
 MEASURES = (
-    m.Count, m.Area, m.Share, m.AreaStatistic, m.Perimeter, m.Distance, m.Spacing, m.Density, m.Power, m.ImageFact,
-    m.Ratio, m.Difference, m.Growth, m.Times, GrewAsked, ShareAsked, RatioAsked, DensityAsked, AreaOrNumber,
+    q.Count, q.Area, q.Share, q.AreaStatistic, q.Perimeter, q.Distance, q.Spacing, q.Density, q.Power, q.ImageFact,
+    q.Ratio, q.Difference, q.Growth, q.Times, GrewAsked, ShareAsked, RatioAsked, DensityAsked, AreaOrNumber,
 )  # fmt: skip
 
 
@@ -344,14 +345,14 @@ def operands_in(children: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def share_from(part: m.Thing, whole: m.Thing) -> m.Share | ShareAsked:
+def share_from(part: m.Thing, whole: m.Thing) -> q.Share | ShareAsked:
     """The share that one thing has of another: by number where both are of the same objects."""
     if whole.everything and not whole.steps:
         return ShareAsked(part, of_image=True)
     same = [word.names for word in part.classes] == [word.names for word in whole.classes]
     if same and part.countable and whole.countable and not (part.picked or part.areal or whole.areal):
-        return m.Share(part, whole, by_count=True)
-    return m.Share(part if same else whole.having(m.Inside(part)), whole)
+        return q.Share(part, whole, by_count=True)
+    return q.Share(part if same else whole.having(m.Inside(part)), whole)
 
 
 def here_and_there(children: Sequence[Any]) -> tuple[m.Thing, m.Thing]:
@@ -361,16 +362,16 @@ def here_and_there(children: Sequence[Any]) -> tuple[m.Thing, m.Thing]:
     return thing.having(*steps(first)), replace(thing, steps=steps([second]))
 
 
-def _amount_of(thing: m.Thing) -> m.Count | m.Area:
+def _amount_of(thing: m.Thing) -> q.Count | q.Area:
     """How much of a thing there is: the number of what is counted, the area of what is not."""
     single = bool(thing.classes) and all(word.single for word in thing.classes)
-    return m.Count(thing) if (thing.countable or single) and not thing.areal else m.Area(thing)
+    return q.Count(thing) if (thing.countable or single) and not thing.areal else q.Area(thing)
 
 
-def _as_share(operand: Any) -> m.Share:
+def _as_share(operand: Any) -> q.Share:
     """An operand as a share of the image."""
-    thing = operand.thing if isinstance(operand, m.Area) else operand
+    thing = operand.thing if isinstance(operand, q.Area) else operand
     thing = thing.part if isinstance(thing, ShareAsked) else thing
     if not isinstance(thing, m.Thing):
         raise Unsettled("It asks for percentage points between things that are no shares.")
-    return m.Share(thing)
+    return q.Share(thing)

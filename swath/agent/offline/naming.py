@@ -9,6 +9,7 @@ from typing import Any
 
 from swath.agent.offline import asks as a
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.things import (
     THEY,
     Assumption,
@@ -79,9 +80,9 @@ class Namer:
     def _check(self, core: Any) -> None:
         """Refuse what has no meaning: things without a name or a limit, shores without water."""
         for part in parts_in(core):
-            if isinstance(part, m.Count | m.AreaStatistic | m.Density | m.Spacing) and _uncountable(part.thing):
+            if isinstance(part, q.Count | q.AreaStatistic | q.Density | q.Spacing) and _uncountable(part.thing):
                 raise Unsettled("It does not say what is to be counted.")
-            if isinstance(part, m.Perimeter) and part.shore:
+            if isinstance(part, q.Perimeter) and part.shore:
                 self._check_shore(part.thing)
         for thing in all_things_in(core):
             _check_places(thing)
@@ -105,26 +106,26 @@ class Namer:
 
     def _on_panelled(self, part: Any, share: Decimal) -> Any:
         """The panels of "if half of all roofs were covered with solar panels" are half of those roofs."""
-        if not isinstance(part, m.Power):
+        if not isinstance(part, q.Power):
             return None
         panels = set(vocabulary.matches("solar", self.classes))
         if part.thing.pronoun or (not part.thing.steps and _names(part.thing.classes) <= panels):
             power = replace(part, thing=THEY)
-            return power if share == 1 else m.Times(share, power)
+            return power if share == 1 else q.Times(share, power)
         raise Unsettled("It is not clear what is to be covered with solar panels.")
 
     # ------------------------------------------------------------------ who is meant
     def _named(self, node: Any, subject: m.Thing | None) -> Any:
         """Pronouns and risks replaced by what they stand for."""
-        if isinstance(node, m.Several):
+        if isinstance(node, q.Several):
             first = self._named(node.measures[0], subject)
             before = next(things_in(first), subject)
             others = [rebuilt(other, lambda part: _elided(part, before)) for other in node.measures[1:]]
-            return m.Several((first, *(self._named(other, before) for other in others)))
-        if isinstance(node, m.Power) and _is_they(node.thing) and subject is None:
-            return m.Power(self._of_concept("solar", "solar panels"))
-        if isinstance(node, m.Perimeter) and node.thing == THEY:
-            return m.Perimeter(subject or self._of_concept("water"), node.shore)
+            return q.Several((first, *(self._named(other, before) for other in others)))
+        if isinstance(node, q.Power) and _is_they(node.thing) and subject is None:
+            return q.Power(self._of_concept("solar", "solar panels"))
+        if isinstance(node, q.Perimeter) and node.thing == THEY:
+            return q.Perimeter(subject or self._of_concept("water"), node.shore)
         return rebuilt(node, lambda part: self._part_named(part, subject))
 
     def _part_named(self, part: Any, subject: m.Thing | None) -> Any:
@@ -200,7 +201,7 @@ class Namer:
         def changed(thing: m.Thing) -> m.Thing:
             return thing if any(isinstance(step, OF_DATES) for step in thing.steps) else before_pick(thing, date)
 
-        if isinstance(core, m.PresentClasses):
+        if isinstance(core, q.PresentClasses):
             return replace(core, date=date.date)
         return self._applied(core, changed, None, targets=False)
 
@@ -236,7 +237,7 @@ class Namer:
         if isinstance(core, a.Dominant | a.RankAsked):
             return replace(core, without=tuple(sorted(_names(left_out.words))))
         share = core if isinstance(core, a.ShareAsked) else None
-        place = core.whole if isinstance(core, m.Share) and isinstance(core.whole, m.InPart) else None
+        place = core.whole if isinstance(core, q.Share) and isinstance(core.whole, m.InPart) else None
         if share is None and place is None:
             raise Unsettled("It leaves a class out of what is no share of the image.")
         part = share.part if share else core.part
@@ -244,15 +245,15 @@ class Namer:
             raise Unsettled("It asks for the share of a class that it leaves out.")
         self.notes.append("The percentage is of what remains without what is left out.")
         whole = m.Thing(left_out.words, (place,) if place else (), inverted=True)
-        return m.Share(whole.having(m.Inside(part)), whole)
+        return q.Share(whole.having(m.Inside(part)), whole)
 
     def _placed(self, core: Any, place: m.InPart) -> Any:
         def changed(part: Any) -> Any:
             if isinstance(part, a.ShareAsked):
                 if part.of_image:
                     self.notes.append(f"The percentage is of the {place.part} part, not of the whole image.")
-                return m.Share(before_pick(part.part, place), place)
-            if isinstance(part, m.ImageFact):
+                return q.Share(before_pick(part.part, place), place)
+            if isinstance(part, q.ImageFact):
                 raise Unsettled("Facts about the image are about the whole image.")
             if isinstance(part, m.Thing):
                 return before_pick(part, place)
@@ -262,7 +263,7 @@ class Namer:
 
     def _assumed(self, core: Any, assumption: Assumption) -> Any:
         def changed(part: Any) -> Any:
-            if isinstance(part, m.Power):
+            if isinstance(part, q.Power):
                 return replace(
                     part,
                     irradiance=assumption.irradiance or part.irradiance,
@@ -271,8 +272,8 @@ class Namer:
             return None
 
         if isinstance(core, a.Bare) and self.unit in ("W", "kW", "MW", "GW"):
-            core = m.Power(core.thing)
-        if not any(isinstance(part, m.Power) for part in parts_in(core)):
+            core = q.Power(core.thing)
+        if not any(isinstance(part, q.Power) for part in parts_in(core)):
             raise Unsettled("It gives constants of solar power, but asks for something else.")
         return rebuilt(core, changed)
 
@@ -281,7 +282,7 @@ def _of_those_named(core: Any, subject: m.Thing | None) -> Any:
     """A choice, or a share, of what was named before the question."""
     if subject is None or (subject.everything and not subject.steps):
         return core
-    if isinstance(core, m.Area) and core.thing.classes and _names(core.thing.classes) == _names(subject.classes):
+    if isinstance(core, q.Area) and core.thing.classes and _names(core.thing.classes) == _names(subject.classes):
         raise Unsettled("It names the same thing twice.")  # "the roof area of the properties within 50 m"
     if isinstance(core, a.Dominant | a.RankAsked):
         if isinstance(core, a.RankAsked) or len(subject.classes) < 2 or subject.steps or subject.inverted:
@@ -291,7 +292,7 @@ def _of_those_named(core: Any, subject: m.Thing | None) -> Any:
     if isinstance(core, a.ShareAsked) and core.implied and not core.part.pronoun:
         if _names(subject.classes) & _names(core.part.classes) and not subject.inverted:
             raise Unsettled("It asks for the share of a class in itself.")
-        return m.Share(subject.having(m.Inside(core.part)), subject)
+        return q.Share(subject.having(m.Inside(core.part)), subject)
     return core
 
 

@@ -31,7 +31,7 @@ from swath.agent.offline import (
 from swath.agent.offline import words as words_of
 from swath.agent.offline.frames import FrameReader
 from swath.agent.offline.lost import first_lost
-from swath.agent.offline.meaning import Question
+from swath.agent.offline.question import Question
 from swath.agent.offline.scenery import pointed_back
 from swath.agent.offline.seen import planner as seen
 from swath.agent.offline.unsettled import Unsettled

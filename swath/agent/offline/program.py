@@ -9,6 +9,7 @@ from decimal import Decimal
 from keyword import iskeyword
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.unsettled import Unsettled
 
 _USED_NAMES = (
@@ -225,7 +226,7 @@ class Writer:
                 arguments[side, unit] = (name, value) if before is None else _stricter(side, before, (name, value))
         return "".join(f", {name}_{unit}={value}" for (_, unit), (name, value) in arguments.items())
 
-    def _limit(self, limit: m.Amount | m.Measure) -> str:
+    def _limit(self, limit: m.Amount | q.Measure) -> str:
         if isinstance(limit, m.Amount):
             return plain(limit.value)
         return self.let("limit", self.value(limit))
@@ -242,53 +243,53 @@ class Writer:
         return found
 
     # ------------------------------------------------------------------ numbers
-    def value(self, measure: m.Measure) -> str:
+    def value(self, measure: q.Measure) -> str:
         """A measure as an expression, in SI units."""
-        if isinstance(measure, m.Count):
+        if isinstance(measure, q.Count):
             return f"count({self.regions(measure.thing)})"
-        if isinstance(measure, m.Area):
+        if isinstance(measure, q.Area):
             tool = "area_px" if measure.in_pixels or self.by_pixels else "area_m2"
             return f"{tool}({self.extent(measure.thing)})"
-        if isinstance(measure, m.Share):
+        if isinstance(measure, q.Share):
             return self._share(measure)
-        if isinstance(measure, m.AreaStatistic):
+        if isinstance(measure, q.AreaStatistic):
             unit = "px" if measure.in_pixels or self.by_pixels else "m2"
             return f"area_statistic_{unit}({self.regions(measure.thing)}, statistic={_quoted(measure.statistic)})"
-        if isinstance(measure, m.Perimeter):
+        if isinstance(measure, q.Perimeter):
             return f"perimeter_m({self.extent(measure.thing)})"
-        if isinstance(measure, m.Distance):
+        if isinstance(measure, q.Distance):
             return self._distance(measure)
         return self._other_value(measure)
 
-    def _other_value(self, measure: m.Measure) -> str:
-        if isinstance(measure, m.Density):
+    def _other_value(self, measure: q.Measure) -> str:
+        if isinstance(measure, q.Density):
             whole = f", of={self.mask(measure.whole)}" if measure.whole else ""
             return f"density_per_km2({self.regions(measure.thing)}{whole})"
-        if isinstance(measure, m.Spacing):
+        if isinstance(measure, q.Spacing):
             statistic = _quoted(measure.statistic)
             return f"neighbour_distance_statistic_m({self.regions(measure.thing)}, statistic={statistic})"
-        if isinstance(measure, m.Power):
+        if isinstance(measure, q.Power):
             return self._power(measure)
-        if isinstance(measure, m.ImageFact):
+        if isinstance(measure, q.ImageFact):
             return image_fact(measure.name)[0]
-        if isinstance(measure, m.Times):
+        if isinstance(measure, q.Times):
             return f"{plain(measure.factor)} * {self.named(measure.of)}"
-        if isinstance(measure, m.Growth):
+        if isinstance(measure, q.Growth):
             after, before = self.named(measure.after), self.named(measure.before)
             change = f"{before} - {after}" if measure.down else f"{after} - {before}"
             return f"100 * ratio({change}, {before})"
-        if isinstance(measure, m.Ratio):
+        if isinstance(measure, q.Ratio):
             return f"ratio({self.named(measure.a)}, {self.named(measure.b)})"
-        if isinstance(measure, m.Difference):
+        if isinstance(measure, q.Difference):
             difference = f"{self.named(measure.a)} - {self.named(measure.b)}"
             return f"abs({difference})" if measure.absolute else difference
         raise TypeError(f"no program for {type(measure).__name__}")
 
-    def named(self, measure: m.Measure) -> str:
+    def named(self, measure: q.Measure) -> str:
         """A measure as a variable."""
         return self.let(_measure_name(measure), self.value(measure))
 
-    def _share(self, share: m.Share) -> str:
+    def _share(self, share: q.Share) -> str:
         if share.by_count and isinstance(share.whole, m.Thing):
             part, whole = self.regions(share.part), self.regions(share.whole)
             return f"100 * ratio(count({part}), count({whole}))"
@@ -297,14 +298,14 @@ class Writer:
         whole = self.part(share.whole.part) if isinstance(share.whole, m.InPart) else self.mask(share.whole)
         return f"share_percent({self.mask(share.part)}, of={whole})"
 
-    def _distance(self, distance: m.Distance) -> str:
+    def _distance(self, distance: q.Distance) -> str:
         b = self.extent(distance.b)
         if distance.statistic is not None:
             statistic = _quoted(distance.statistic)
             return f"distance_statistic_m({self.regions(distance.a)}, {b}, statistic={statistic})"
         return f"distance_m({self.extent(distance.a)}, {b})"
 
-    def _power(self, power: m.Power) -> str:
+    def _power(self, power: q.Power) -> str:
         constants = ""
         if power.irradiance is not None:
             constants += f", irradiance_w_per_m2={plain(power.irradiance)}"
@@ -313,22 +314,22 @@ class Writer:
         return f"solar_power_kw({self.extent(power.thing)}{constants})"
 
     # ------------------------------------------------------------------ yes or no
-    def claim(self, claim: m.Claim) -> str:
+    def claim(self, claim: q.Claim) -> str:
         """A claim as an expression that is True or False."""
-        if isinstance(claim, m.Exists):
+        if isinstance(claim, q.Exists):
             extent = self.shown(claim.thing)
             return f"count({extent}) > 0" if self._is_regions(extent) else f"area_px({extent}) > 0"
-        if isinstance(claim, m.Compared):
+        if isinstance(claim, q.Compared):
             left = self.named(claim.left)
             right = plain(claim.right.value) if isinstance(claim.right, m.Amount) else self.named(claim.right)
             return f"{left} {claim.operator} {right}"
-        if isinstance(claim, m.Connected):
+        if isinstance(claim, q.Connected):
             return f'fragmentation({self.regions(claim.thing)}) == "connected"'
-        if isinstance(claim, m.Denied):
+        if isinstance(claim, q.Denied):
             return f"not ({self.claim(claim.claim)})"
-        if isinstance(claim, m.SeenClaim):
+        if isinstance(claim, q.SeenClaim):
             raise TypeError(f"no program for {type(claim).__name__}")
-        word = " and " if isinstance(claim, m.AllOf) else " or "
+        word = " and " if isinstance(claim, q.AllOf) else " or "
         return word.join(f"({self.claim(one)})" for one in claim.claims)
 
     def shown(self, thing: m.Thing) -> str:
@@ -395,7 +396,7 @@ def _plural(name: str) -> str:
     return f"{name}_regions"
 
 
-def _measure_name(measure: m.Measure) -> str:
+def _measure_name(measure: q.Measure) -> str:
     thing = getattr(measure, "thing", None) or getattr(measure, "part", None)
     kind = re.sub(r"(?<!^)(?=[A-Z])", "_", type(measure).__name__).lower()
     return f"{_name(thing)}_{kind}" if isinstance(thing, m.Thing) else kind

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.amounts import units
 from swath.agent.offline.program import Writer, image_fact, plain
 from swath.agent.offline.trees import all_things_in, parts_in, things_in
@@ -18,7 +19,7 @@ _TIMES_TEN = {"ha": "10_000", "km2": "1_000_000", "km": "1000", "MW": "1000"}
 
 
 def written(
-    question: m.Question, *, ground_known: bool, writer_of: type[Writer] = Writer
+    question: q.Question, *, ground_known: bool, writer_of: type[Writer] = Writer
 ) -> tuple[str, tuple[str, ...]]:
     """The program of a question, and notes on the unit of its answer.
 
@@ -30,20 +31,20 @@ def written(
     """
     writer = writer_of(by_pixels=not ground_known and _only_compares(question.answer))
     answer = question.answer
-    if isinstance(answer, m.Choice):
+    if isinstance(answer, q.Choice):
         return _choice(writer, answer), ()
-    if isinstance(answer, m.Ranking):
+    if isinstance(answer, q.Ranking):
         return _ranking(writer, answer), ()
-    if isinstance(answer, m.Fragmentation):
+    if isinstance(answer, q.Fragmentation):
         regions = writer.regions(answer.thing)
         return _ended(writer, f'reply(fragmentation({regions}), kind="category", objects={regions})'), ()
-    if isinstance(answer, m.PresentClasses):
+    if isinstance(answer, q.PresentClasses):
         return _present(writer, question, answer), ()
-    if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied | m.SeenClaim):
+    if isinstance(answer, q.Exists | q.Compared | q.Connected | q.AllOf | q.AnyOf | q.Denied | q.SeenClaim):
         return _claim(writer, answer), ()
-    if isinstance(answer, m.Several):
+    if isinstance(answer, q.Several):
         return _several(writer, question, answer)
-    if isinstance(answer, m.Areas):
+    if isinstance(answer, q.Areas):
         return _areas(writer, question, answer)
     return _number(writer, question, answer)
 
@@ -54,25 +55,25 @@ def _ended(writer: Writer, reply: str) -> str:
 
 def _only_compares(answer: Any) -> bool:
     """Whether areas occur only in ratios, comparisons with one another and choices."""
-    if isinstance(answer, m.AllOf | m.AnyOf):
+    if isinstance(answer, q.AllOf | q.AnyOf):
         return all(_only_compares(claim) for claim in answer.claims)
-    if isinstance(answer, m.Denied):
+    if isinstance(answer, q.Denied):
         return _only_compares(answer.claim)
-    if isinstance(answer, m.Ratio):
-        return not isinstance(answer.b, m.Count) or isinstance(answer.a, m.Count)
-    return isinstance(answer, m.Choice | m.Ranking | m.Exists) or (
-        isinstance(answer, m.Compared) and not isinstance(answer.right, m.Amount)
+    if isinstance(answer, q.Ratio):
+        return not isinstance(answer.b, q.Count) or isinstance(answer.a, q.Count)
+    return isinstance(answer, q.Choice | q.Ranking | q.Exists) or (
+        isinstance(answer, q.Compared) and not isinstance(answer.right, m.Amount)
     )
 
 
-def _claim(writer: Writer, claim: m.Claim) -> str:
+def _claim(writer: Writer, claim: q.Claim) -> str:
     holds = writer.claim(claim)
     thing = next(things_in(claim), None)
     evidence = f", objects={writer.shown(thing)}" if thing else ""
     return _ended(writer, f'reply({holds}, kind="boolean"{evidence})')
 
 
-def _choice(writer: Writer, choice: m.Choice) -> str:
+def _choice(writer: Writer, choice: q.Choice) -> str:
     sign = ">" if choice.most else "<"
     rows = []
     for name, measure in zip(choice.names, choice.measures, strict=True):
@@ -88,7 +89,7 @@ def _choice(writer: Writer, choice: m.Choice) -> str:
     return _ended(writer, 'reply(answer, kind="category", objects=best[2])')
 
 
-def _ranking(writer: Writer, ranking: m.Ranking) -> str:
+def _ranking(writer: Writer, ranking: q.Ranking) -> str:
     rows = []
     for name, measure in zip(ranking.names, ranking.measures, strict=True):
         rows.append(f'    ({writer.named(measure)}, "{name}"),')
@@ -99,13 +100,13 @@ def _ranking(writer: Writer, ranking: m.Ranking) -> str:
     return _ended(writer, 'reply(", ".join(answer) if answer else "none", kind="text", objects=whole_image())')
 
 
-def _present(writer: Writer, question: m.Question, answer: m.PresentClasses) -> str:
+def _present(writer: Writer, question: q.Question, answer: q.PresentClasses) -> str:
     names = ", ".join(f'"{name}"' for name in question.classes if name.endswith(answer.date))
     writer.lines.append(f"found = [name for name in [{names}] if area_px(segment(name)) > 0]")
     return _ended(writer, 'reply(", ".join(found) if found else "none", kind="text", objects=whole_image())')
 
 
-def _several(writer: Writer, question: m.Question, several: m.Several) -> tuple[str, tuple[str, ...]]:
+def _several(writer: Writer, question: q.Question, several: q.Several) -> tuple[str, tuple[str, ...]]:
     shown: list[str] = []
     found: list[str | None] = []
     notes: tuple[str, ...] = ()
@@ -122,8 +123,8 @@ def _several(writer: Writer, question: m.Question, several: m.Several) -> tuple[
     return _ended(writer, f'reply([{", ".join(shown)}], kind="ranking"{said}, objects={evidence})'), notes
 
 
-def _areas(writer: Writer, question: m.Question, areas: m.Areas) -> tuple[str, tuple[str, ...]]:
-    measure = m.Area(areas.thing)
+def _areas(writer: Writer, question: q.Question, areas: q.Areas) -> tuple[str, tuple[str, ...]]:
+    measure = q.Area(areas.thing)
     unit, notes = unit_of(question, measure)
     regions = writer.regions(areas.thing)
     one = converted("area", measure, unit)
@@ -131,7 +132,7 @@ def _areas(writer: Writer, question: m.Question, areas: m.Areas) -> tuple[str, t
     return _ended(writer, f'reply({listed}, kind="ranking", unit="{unit}", objects={regions})'), notes
 
 
-def _number(writer: Writer, question: m.Question, measure: m.Measure) -> tuple[str, tuple[str, ...]]:
+def _number(writer: Writer, question: q.Question, measure: q.Measure) -> tuple[str, tuple[str, ...]]:
     unit, notes = unit_of(question, measure)
     kind = _kind(measure)
     value = converted(writer.value(measure), measure, unit)
@@ -143,36 +144,36 @@ def _number(writer: Writer, question: m.Question, measure: m.Measure) -> tuple[s
     return _ended(writer, f'reply({value}, kind="{kind}"{said}{objects})'), notes
 
 
-def _kind(measure: m.Measure) -> str:
-    if isinstance(measure, m.SeenMeasure):
+def _kind(measure: q.Measure) -> str:
+    if isinstance(measure, q.SeenMeasure):
         return "percent" if measure.unit == "percent" else "quantity"
-    if isinstance(measure, m.Count) or (isinstance(measure, m.ImageFact) and measure.name == "bands"):
+    if isinstance(measure, q.Count) or (isinstance(measure, q.ImageFact) and measure.name == "bands"):
         return "count"
-    return "percent" if isinstance(measure, m.Share) else "quantity"
+    return "percent" if isinstance(measure, q.Share) else "quantity"
 
 
-def _result_name(measure: m.Measure, unit: str | None) -> str:
+def _result_name(measure: q.Measure, unit: str | None) -> str:
     name = {
-        m.Area: "area",
-        m.Share: "percent",
-        m.Distance: "distance",
-        m.Spacing: "spacing",
-        m.AreaStatistic: "size",
+        q.Area: "area",
+        q.Share: "percent",
+        q.Distance: "distance",
+        q.Spacing: "spacing",
+        q.AreaStatistic: "size",
     }.get(type(measure), "result")
     return f"{name}_{(unit or '').replace(' ', '_')}".rstrip("_") if name != "percent" else name
 
 
 def _evidence(writer: Writer, measure: Any) -> str:
     """The handle that stands behind a number."""
-    if isinstance(measure, m.Count | m.AreaStatistic | m.Density | m.Spacing):
+    if isinstance(measure, q.Count | q.AreaStatistic | q.Density | q.Spacing):
         return writer.regions(measure.thing)
-    if isinstance(measure, m.Share) and measure.by_count:
+    if isinstance(measure, q.Share) and measure.by_count:
         return writer.regions(measure.part)
-    if isinstance(measure, m.Share):
+    if isinstance(measure, q.Share):
         return writer.mask(measure.part) if measure.whole else writer.extent(measure.part)
-    if isinstance(measure, m.ImageFact):
+    if isinstance(measure, q.ImageFact):
         return "whole_image()" if measure.name == "area" else ""
-    if isinstance(measure, m.Distance) and measure.statistic:
+    if isinstance(measure, q.Distance) and measure.statistic:
         return writer.regions(measure.a)
     thing = next(things_in(measure), None)
     return writer.extent(thing) if thing else ""
@@ -180,12 +181,12 @@ def _evidence(writer: Writer, measure: Any) -> str:
 
 # ---------------------------------------------------------------------- units
 SI_OF: dict[type, str] = {
-    m.Count: "count", m.Share: "percent", m.Perimeter: "m", m.Distance: "m", m.Spacing: "m", m.Power: "kW",
-    m.Ratio: "ratio", m.Density: "per km2", m.Growth: "percent",
+    q.Count: "count", q.Share: "percent", q.Perimeter: "m", q.Distance: "m", q.Spacing: "m", q.Power: "kW",
+    q.Ratio: "ratio", q.Density: "per km2", q.Growth: "percent",
 }  # fmt: skip
 
 
-def unit_of(question: m.Question, measure: m.Measure) -> tuple[str | None, tuple[str, ...]]:
+def unit_of(question: q.Question, measure: q.Measure) -> tuple[str | None, tuple[str, ...]]:
     """The unit of an answer, and a note where it was chosen for the person.
 
     Raises:
@@ -203,7 +204,7 @@ def unit_of(question: m.Question, measure: m.Measure) -> tuple[str | None, tuple
         if not (fits == "share" and si in ("ratio", "percent")):
             raise Unsettled(f'What it asks for is not measured in "{asked}". Next: ask for another unit, or for none.')
         return "percent", ()
-    if dimension not in ("area", "length") or isinstance(measure, m.SeenMeasure):
+    if dimension not in ("area", "length") or isinstance(measure, q.SeenMeasure):
         return si, ()
     typed = _typed_unit(question.answer, dimension)
     if typed:
@@ -216,19 +217,19 @@ def unit_of(question: m.Question, measure: m.Measure) -> tuple[str | None, tuple
 _DENSITIES = ("per km2", "per ha", "per acre", "per sqmi")
 
 
-def si_unit(measure: m.Measure) -> str:
+def si_unit(measure: q.Measure) -> str:
     """The unit of a measure's value in the program."""
-    if isinstance(measure, m.Area | m.AreaStatistic):
+    if isinstance(measure, q.Area | q.AreaStatistic):
         return "px" if measure.in_pixels else "m2"
-    if isinstance(measure, m.ImageFact):
+    if isinstance(measure, q.ImageFact):
         return image_fact(measure.name)[1]
-    if isinstance(measure, m.SeenMeasure):
+    if isinstance(measure, q.SeenMeasure):
         return measure.unit
-    if isinstance(measure, m.Difference):
+    if isinstance(measure, q.Difference):
         return si_unit(measure.a)
-    if isinstance(measure, m.Times):
+    if isinstance(measure, q.Times):
         return si_unit(measure.of)
-    if isinstance(measure, m.Ratio) and isinstance(measure.b, m.Count) and isinstance(measure.a, m.Area):
+    if isinstance(measure, q.Ratio) and isinstance(measure.b, q.Count) and isinstance(measure.a, q.Area):
         return "m2"
     return SI_OF[type(measure)]
 
@@ -241,14 +242,14 @@ def _typed_unit(answer: Any, dimension: str) -> str | None:
     return None
 
 
-def _usual(measure: m.Measure) -> str:
+def _usual(measure: q.Measure) -> str:
     """Square metres for single objects of small things, hectares for covers."""
     things = list(all_things_in(measure))
     small = all(vocabulary.concept_of(word.word) in _SMALL for thing in things[:1] for word in thing.classes)
     return "m2" if small and things else "ha"
 
 
-def converted(value: str, measure: m.Measure, unit: str | None) -> str:
+def converted(value: str, measure: q.Measure, unit: str | None) -> str:
     """An expression in SI units in the unit of the answer."""
     si = si_unit(measure)
     if unit in (None, si):

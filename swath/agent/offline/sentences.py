@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.amounts import units
 from swath.agent.offline.program import image_fact
 from swath.agent.offline.seen import sentences as seen_sentences
@@ -28,38 +29,38 @@ _PARTS = {"north": "northern half", "south": "southern half", "east": "eastern h
 _PARTS |= {"top": "upper half", "bottom": "lower half", "left": "left half", "right": "right half"}
 
 
-def reading(answer: m.Answer) -> str:
+def reading(answer: q.Answer) -> str:
     """What is measured, as a noun phrase."""
-    if isinstance(answer, m.Choice):
+    if isinstance(answer, q.Choice):
         return _choice(answer)
-    if isinstance(answer, m.Ranking):
+    if isinstance(answer, q.Ranking):
         return _ranking(answer)
-    if isinstance(answer, m.Fragmentation):
+    if isinstance(answer, q.Fragmentation):
         return f"whether {_the(answer.thing)} {_verb(answer.thing)} one connected region or several"
-    if isinstance(answer, m.PresentClasses):
+    if isinstance(answer, q.PresentClasses):
         return "classes that occur in the image"
-    if isinstance(answer, m.Areas):
+    if isinstance(answer, q.Areas):
         return f"areas of {things(answer.thing)}, one by one"
-    if isinstance(answer, m.Several):
+    if isinstance(answer, q.Several):
         return "; ".join(number(measure) for measure in answer.measures)
-    if isinstance(answer, m.Exists | m.Compared | m.Connected | m.AllOf | m.AnyOf | m.Denied | m.SeenClaim):
+    if isinstance(answer, q.Exists | q.Compared | q.Connected | q.AllOf | q.AnyOf | q.Denied | q.SeenClaim):
         return f"whether {claim(answer)}"
     return number(answer)
 
 
-def _choice(choice: m.Choice) -> str:
+def _choice(choice: q.Choice) -> str:
     """Which of several names has most of what is measured of each."""
     superlative = "largest" if choice.most else "smallest"
     of = " or ".join(choice.names)
     if choice.said:
         return f"{choice.said}: {of}"
-    if all(isinstance(measure, m.Area | m.Count) and _is_plain(measure.thing) for measure in choice.measures):
-        kind = "area" if isinstance(choice.measures[0], m.Area) else "number of regions"
+    if all(isinstance(measure, q.Area | q.Count) and _is_plain(measure.thing) for measure in choice.measures):
+        kind = "area" if isinstance(choice.measures[0], q.Area) else "number of regions"
         return f"which has the {superlative} {kind}: {of}"
     return f"which is the {superlative}: {' or '.join(dict.fromkeys(map(number, choice.measures)))}"
 
 
-def _ranking(ranking: m.Ranking) -> str:
+def _ranking(ranking: q.Ranking) -> str:
     order = "largest to smallest" if ranking.most else "smallest to largest"
     which = "" if ranking.last is None else f", from place {ranking.first + 1} to {ranking.last}"
     place = _narrowed("", next(things_in(ranking.measures)).steps)
@@ -72,22 +73,22 @@ def _is_plain(of: m.Thing) -> bool:
     return not (of.steps or of.inverted or of.without or of.also)
 
 
-def claim(of: m.Claim) -> str:
+def claim(of: q.Claim) -> str:
     """A claim as a clause."""
-    if isinstance(of, m.Exists):
+    if isinstance(of, q.Exists):
         return _exists(of.thing)
-    if isinstance(of, m.Compared):
+    if isinstance(of, q.Compared):
         right = amount(of.right) if isinstance(of.right, m.Amount) else _with_article(of.right)
         return f"the {number(of.left)} is {_OPERATORS[of.operator]} {right}"
-    if isinstance(of, m.Connected):
+    if isinstance(of, q.Connected):
         return f"{_the(of.thing)} {_verb(of.thing)} one connected region"
-    if isinstance(of, m.SeenClaim):
+    if isinstance(of, q.SeenClaim):
         return seen_sentences.claim(of, thing)
-    if isinstance(of, m.Denied) and isinstance(of.claim, m.Exists):
+    if isinstance(of, q.Denied) and isinstance(of.claim, q.Exists):
         return _exists(of.claim.thing, denied=True)
-    if isinstance(of, m.Denied):
+    if isinstance(of, q.Denied):
         return f"it is not so that {claim(of.claim)}"
-    word = " and " if isinstance(of, m.AllOf) else " or "
+    word = " and " if isinstance(of, q.AllOf) else " or "
     return word.join(claim(one) for one in of.claims)
 
 
@@ -136,27 +137,27 @@ def _verb(of: m.Thing) -> str:
     return "are" if of.objects or sized else "is"
 
 
-def _with_article(measure: m.Measure) -> str:
+def _with_article(measure: q.Measure) -> str:
     said = number(measure)
-    return said if isinstance(measure, m.Times) else f"the {said}"
+    return said if isinstance(measure, q.Times) else f"the {said}"
 
 
-def number(measure: m.Measure) -> str:
+def number(measure: q.Measure) -> str:
     """A measure as a noun phrase without an article."""
-    if isinstance(measure, m.Count):
+    if isinstance(measure, q.Count):
         return f"number of {_counted(measure.thing)}"
-    if isinstance(measure, m.Area):
+    if isinstance(measure, q.Area):
         return f"{'pixel count' if measure.in_pixels else 'area'} of {thing(measure.thing)}"
-    if isinstance(measure, m.Share):
+    if isinstance(measure, q.Share):
         return _share(measure)
-    if isinstance(measure, m.AreaStatistic):
+    if isinstance(measure, q.AreaStatistic):
         return f"{_STATISTICS[measure.statistic]} area of {_counted(measure.thing)}"
-    if isinstance(measure, m.Perimeter):
+    if isinstance(measure, q.Perimeter):
         return f"length of the outline of {thing(measure.thing)}"
-    if isinstance(measure, m.Distance):
+    if isinstance(measure, q.Distance):
         which = _DISTANCES.get(measure.statistic, measure.statistic)
         return f"{which} distance from {thing(measure.a)} to {thing(measure.b)}"
-    if isinstance(measure, m.Spacing):
+    if isinstance(measure, q.Spacing):
         if measure.statistic == "min":
             return f"shortest distance between any two of the {_counted(measure.thing)}"
         which = _DISTANCES.get(measure.statistic, measure.statistic)
@@ -173,7 +174,7 @@ def _plainly(of: m.Thing) -> m.Thing:
     return replace(of, steps=tuple(step for step in of.steps if not isinstance(step, m.Whole)))
 
 
-def _share(share: m.Share) -> str:
+def _share(share: q.Share) -> str:
     if share.by_count and isinstance(share.whole, m.Thing):
         return f"share, by number, of {_counted(share.part)} among {_counted(share.whole)}"
     if share.whole is None:
@@ -195,32 +196,32 @@ def _covered(of: m.Thing) -> str:
     return said if said.startswith("the ") else f"the {said}"
 
 
-def _other_number(measure: m.Measure) -> str:
-    if isinstance(measure, m.Density):
+def _other_number(measure: q.Measure) -> str:
+    if isinstance(measure, q.Density):
         per = f"area of {thing(measure.whole)}" if measure.whole else "area of the image"
         return f"number of {things(measure.thing)} per {per}"
-    if isinstance(measure, m.Power):
+    if isinstance(measure, q.Power):
         irradiance = measure.irradiance if measure.irradiance is not None else Decimal(1000)
         efficiency = measure.efficiency if measure.efficiency is not None else Decimal("0.2")
         return (
             f"peak power of {thing(measure.thing)} at {_digits(irradiance)} W/m2 "
             f"and an efficiency of {_digits(efficiency)}"
         )
-    if isinstance(measure, m.ImageFact):
+    if isinstance(measure, q.ImageFact):
         return image_fact(measure.name)[2]
-    if isinstance(measure, m.Times):
+    if isinstance(measure, q.Times):
         return f"{_digits(measure.factor)} times {_with_article(measure.of)}"
-    if isinstance(measure, m.Growth):
+    if isinstance(measure, q.Growth):
         verb = "shrank" if measure.down else "grew"
         return f"percent by which the {number(measure.before)} {verb} to the {number(measure.after)}"
-    if isinstance(measure, m.Ratio):
+    if isinstance(measure, q.Ratio):
         return f"{number(measure.a)} divided by the {number(measure.b)}"
-    if isinstance(measure, m.Difference):
-        points = "in percentage points, " if isinstance(measure.a, m.Share) else ""
+    if isinstance(measure, q.Difference):
+        points = "in percentage points, " if isinstance(measure.a, q.Share) else ""
         if measure.absolute:
             return f"{points}difference between the {number(measure.a)} and the {number(measure.b)}"
         return f"{points}{number(measure.a)} less the {number(measure.b)}"
-    if isinstance(measure, m.SeenMeasure):
+    if isinstance(measure, q.SeenMeasure):
         return seen_sentences.number(measure, thing)
     raise TypeError(f"no words for {type(measure).__name__}")
 

@@ -9,6 +9,7 @@ from typing import Any
 from swath.agent.offline import asks as a
 from swath.agent.offline import growth
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.amounts import units
 from swath.agent.offline.naming import Namer
 from swath.agent.offline.parts import QUADRANTS
@@ -17,14 +18,14 @@ from swath.agent.offline.trees import STEPS, all_things_in, before_pick, parts_i
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
-CLAIMS = (m.Exists, m.Compared, m.Connected, m.AllOf, m.AnyOf, m.Denied, m.Choice, m.Ranking, m.Fragmentation)
+CLAIMS = (q.Exists, q.Compared, q.Connected, q.AllOf, q.AnyOf, q.Denied, q.Choice, q.Ranking, q.Fragmentation)
 
 
 @dataclass
 class Settler(Namer):
     """Settles one question."""
 
-    def settle(self, parsed: a.Parsed) -> m.Question:
+    def settle(self, parsed: a.Parsed) -> q.Question:
         """The question's meaning.
 
         Raises:
@@ -32,7 +33,7 @@ class Settler(Namer):
         """
         answer = self._in_unit(self._resolved(self.named(parsed)))
         self._note_words(answer)
-        return m.Question(answer, self.unit, tuple(dict.fromkeys(self.notes)), self.classes)
+        return q.Question(answer, self.unit, tuple(dict.fromkeys(self.notes)), self.classes)
 
     # ------------------------------------------------------------------ what is measured
     def _resolved(self, node: Any) -> Any:
@@ -48,29 +49,29 @@ class Settler(Namer):
         }  # fmt: skip
         if type(node) in handlers:
             return handlers[type(node)](node)
-        if isinstance(node, m.Exists):
+        if isinstance(node, q.Exists):
             return self._exists(node.thing, denied=False)
-        if isinstance(node, m.Denied) and isinstance(node.claim, m.Exists):
-            return m.Denied(self._exists(node.claim.thing, denied=True))
-        if isinstance(node, m.AllOf | m.AnyOf):
+        if isinstance(node, q.Denied) and isinstance(node.claim, q.Exists):
+            return q.Denied(self._exists(node.claim.thing, denied=True))
+        if isinstance(node, q.AllOf | q.AnyOf):
             return type(node)(tuple(self._resolved(claim) for claim in node.claims))
-        if isinstance(node, m.Several):
-            return m.Several(tuple(self._resolved(measure) for measure in node.measures))
-        if isinstance(node, m.Compared):
+        if isinstance(node, q.Several):
+            return q.Several(tuple(self._resolved(measure) for measure in node.measures))
+        if isinstance(node, q.Compared):
             right = node.right if isinstance(node.right, m.Amount) else self._resolved(node.right)
-            return m.Compared(self._resolved(node.left), node.operator, right)
-        if isinstance(node, m.Share) and isinstance(node.whole, m.Thing):
+            return q.Compared(self._resolved(node.left), node.operator, right)
+        if isinstance(node, q.Share) and isinstance(node.whole, m.Thing):
             whole = node.whole
             by_count = node.by_count and whole.countable and not whole.areal and not whole.picked
             node = replace(node, by_count=by_count if self.by is None else self.by == "number")
             self._note_share(node)
         return node
 
-    def _note_share(self, share: m.Share) -> None:
+    def _note_share(self, share: q.Share) -> None:
         if share.by_count:
             self.notes.append("The percentage is of their number, not of their area.")
 
-    def _share(self, asked: a.ShareAsked) -> m.Share:
+    def _share(self, asked: a.ShareAsked) -> q.Share:
         if asked.rest:
             raise Unsettled("It does not say what is left out of what remains.")
         thing = asked.part
@@ -83,19 +84,19 @@ class Settler(Namer):
         if asked.of_image:
             if places:
                 self.notes.append("The percentage is of the whole image.")
-            return m.Share(thing)
+            return q.Share(thing)
         if others and not thing.picked:
             own = sizes if len(sizes) < len(others) else []
             whole = replace(thing, steps=(*own, *places))
             by_count = thing.countable and not thing.areal if self.by is None else self.by == "number"
-            share = m.Share(thing, whole, by_count)
+            share = q.Share(thing, whole, by_count)
             if not share.by_count:
                 self.notes.append('The percentage is of that class; say "of the image" for the image\'s share.')
             self._note_share(share)
             return share
-        return m.Share(thing, places[0] if places and not thing.picked else None)
+        return q.Share(thing, places[0] if places and not thing.picked else None)
 
-    def _compared(self, asked: a.ComparedAsked) -> m.Claim:
+    def _compared(self, asked: a.ComparedAsked) -> q.Claim:
         if asked.amount is not None:
             thing, amount = asked.operands[0], asked.amount
             if isinstance(thing, m.Thing) and amount.unit in ("m2", "px"):
@@ -105,11 +106,11 @@ class Settler(Namer):
                 of_target = _size_of_target(thing, m.Size(*bounds(asked.operator, amount)))
                 if of_target is not None:
                     return self._exists(of_target, denied=False)
-            return m.Compared(self._against(asked.operands[0], asked.amount), asked.operator, asked.amount)
+            return q.Compared(self._against(asked.operands[0], asked.amount), asked.operator, asked.amount)
         left, right = self._alike(asked.operands, more=asked.more)
         if asked.factor is not None:
-            right = m.Times(asked.factor, right)
-        return m.Compared(left, asked.operator, right)
+            right = q.Times(asked.factor, right)
+        return q.Compared(left, asked.operator, right)
 
     def _against(self, operand: Any, amount: m.Amount) -> Any:
         """The measure of an operand that an amount can be held against."""
@@ -117,23 +118,23 @@ class Settler(Namer):
             operand = operand.thing  # "do all the buildings together cover more than 500 m2?"
         if not isinstance(operand, m.Thing):
             measure = self._resolved(operand)
-            if isinstance(measure, m.Area) and amount.unit == "percent":
-                return m.Share(measure.thing)
+            if isinstance(measure, q.Area) and amount.unit == "percent":
+                return q.Share(measure.thing)
             self._check_units(measure, amount)
             return measure
         if amount.unit == "m2":
-            return m.Area(operand)
+            return q.Area(operand)
         if amount.unit == "px":
-            return m.Area(operand, in_pixels=True)
+            return q.Area(operand, in_pixels=True)
         if amount.unit == "percent":
             return self._share(a.ShareAsked(operand, of_image=True))
         if amount.unit == "":
-            return m.Count(operand)
+            return q.Count(operand)
         raise Unsettled(f"It does not say what of it is to be compared with {amount.said}.")
 
     def _check_units(self, measure: Any, amount: m.Amount) -> None:
         """Refuse what cannot be compared, such as a distance with hectares."""
-        measure = measure.a if isinstance(measure, m.Difference) else measure
+        measure = measure.a if isinstance(measure, q.Difference) else measure
         if amount.unit not in UNIT_OF.get(type(measure), (amount.unit,)):
             raise Unsettled(f"{amount.said} is not a limit for what is measured.")
 
@@ -161,28 +162,28 @@ class Settler(Namer):
         self.notes.append("All that is compared is taken in that part of the image.")
         return [*(placed(operand, places[-1][0].part) for operand in operands[:-1]), operands[-1]]
 
-    def _kind_of(self, things: Sequence[m.Thing], *, more: bool) -> type[m.Count] | type[m.Area]:
+    def _kind_of(self, things: Sequence[m.Thing], *, more: bool) -> type[q.Count] | type[q.Area]:
         by_number = all(thing.countable and not thing.areal and not thing.picked for thing in things)
         if self.by == "number":
-            return m.Count
+            return q.Count
         if self.by == "area":
-            return m.Area
+            return q.Area
         if more and by_number:
             self.notes.append('They are compared by number; say "area" to compare their areas.')
-            return m.Count
+            return q.Count
         if any(thing.countable and not thing.areal and not thing.picked for thing in things):
             self.notes.append("They are compared by area.")
-        return m.Area
+        return q.Area
 
-    def _ratio(self, asked: a.RatioAsked) -> m.Ratio | m.Difference:
-        if not asked.difference and [type(one) for one in asked.operands] == [m.Area, m.Count]:
-            return m.Ratio(*asked.operands)  # "vegetation area divided by the number of buildings"
+    def _ratio(self, asked: a.RatioAsked) -> q.Ratio | q.Difference:
+        if not asked.difference and [type(one) for one in asked.operands] == [q.Area, q.Count]:
+            return q.Ratio(*asked.operands)  # "vegetation area divided by the number of buildings"
         left, right = self._alike(asked.operands, more=asked.more)
         if self.unit == "percent" and asked.difference:
-            left, right = (m.Share(one.thing) if isinstance(one, m.Area) else one for one in (left, right))
-        return m.Difference(left, right, asked.absolute) if asked.difference else m.Ratio(left, right)
+            left, right = (q.Share(one.thing) if isinstance(one, q.Area) else one for one in (left, right))
+        return q.Difference(left, right, asked.absolute) if asked.difference else q.Ratio(left, right)
 
-    def _choice(self, asked: a.ChoiceAsked) -> m.Choice:
+    def _choice(self, asked: a.ChoiceAsked) -> q.Choice:
         measures = self._alike(asked.operands, more=asked.more)
         things = [next(things_in(measure), THEY) for measure in measures]
         if not all(thing.classes for thing in things):
@@ -192,58 +193,58 @@ class Settler(Namer):
             names = tuple(_place_name(thing) or name for thing, name in zip(things, names, strict=True))
         if len(set(names)) < len(names):
             raise Unsettled("What it compares has the same name.")
-        return m.Choice(names, tuple(measures), asked.most)
+        return q.Choice(names, tuple(measures), asked.most)
 
-    def _dominates(self, asked: a.DominantAsked) -> m.Claim:
+    def _dominates(self, asked: a.DominantAsked) -> q.Claim:
         """Whether one class covers more than each of the others."""
         names = [name for word in asked.thing.classes for name in word.names]
         if len(names) != 1 or asked.thing.steps or asked.thing.inverted or asked.thing.without:
             raise Unsettled("It is not clear which one class is to be compared with all others.")
         areas = dict(zip(self.classes, self._areas(m.Thing(everything=True), self.classes), strict=True))
         own = areas.pop(names[0])
-        return m.AllOf(tuple(m.Compared(own, ">" if asked.most else "<", other) for other in areas.values()))
+        return q.AllOf(tuple(q.Compared(own, ">" if asked.most else "<", other) for other in areas.values()))
 
-    def _dominant(self, asked: a.Dominant) -> m.Choice:
+    def _dominant(self, asked: a.Dominant) -> q.Choice:
         names = self._names_without(asked)
-        return m.Choice(names, self._areas(asked.within, names), asked.most, without=asked.without)
+        return q.Choice(names, self._areas(asked.within, names), asked.most, without=asked.without)
 
-    def _ranked(self, asked: a.RankAsked) -> m.Ranking:
+    def _ranked(self, asked: a.RankAsked) -> q.Ranking:
         names = self._names_without(asked)
         if asked.last is not None and not 0 <= asked.first < asked.last <= len(names):
             raise Unsettled(f"There are {len(names)} classes.")
         areas = self._areas(asked.within, names)
-        return m.Ranking(names, areas, asked.most, asked.first, asked.last, asked.without)
+        return q.Ranking(names, areas, asked.most, asked.first, asked.last, asked.without)
 
     def _names_without(self, asked: a.Dominant | a.RankAsked) -> tuple[str, ...]:
         return tuple(name for name in self.classes if name not in asked.without)
 
-    def _areas(self, within: m.Thing, names: Sequence[str]) -> tuple[m.Area, ...]:
+    def _areas(self, within: m.Thing, names: Sequence[str]) -> tuple[q.Area, ...]:
         """The area of every class where something is asked."""
-        return tuple(m.Area(m.Thing((m.ClassWord((name,), name),), within.steps)) for name in names)
+        return tuple(q.Area(m.Thing((m.ClassWord((name,), name),), within.steps)) for name in names)
 
-    def _side(self, asked: a.SideAsked) -> m.Choice:
+    def _side(self, asked: a.SideAsked) -> q.Choice:
         operand, named = _parts_taken_off(asked.operand)
         if named and asked.parts:
             raise Unsettled("It is not clear which parts of the image are to be compared.")
         parts = named or asked.parts or self._parts(asked.word)
         if asked.located:
-            inside = tuple(self._resolved(m.Count(operand.having(m.InPart(part)))) for part in parts)
+            inside = tuple(self._resolved(q.Count(operand.having(m.InPart(part)))) for part in parts)
             said = f"where the {operand.steps[-1].which} {operand.classes[0].word} is"
-            return m.Choice(tuple(parts), inside, most=True, said=said)
+            return q.Choice(tuple(parts), inside, most=True, said=said)
         if isinstance(operand, m.Thing):
             operand = self._kind_of([operand], more=True)(operand)
         measures = tuple(placed(operand, part) for part in parts)
-        return m.Choice(tuple(parts), tuple(self._resolved(measure) for measure in measures), asked.most)
+        return q.Choice(tuple(parts), tuple(self._resolved(measure) for measure in measures), asked.most)
 
     def _grew(self, asked: a.GrewAsked) -> Any:
         operand = asked.operand
         if not isinstance(operand, m.Thing):
             measure = self._resolved(operand)
         elif asked.points:
-            measure = m.Share(operand)
+            measure = q.Share(operand)
         else:
             by_area = _dimension_of_unit(self.unit or "") in ("area", "pixels")
-            measure = m.Area(operand) if by_area else self._kind_of([operand], more=True)(operand)
+            measure = q.Area(operand) if by_area else self._kind_of([operand], more=True)(operand)
         percent = asked.percent or (self.unit == "percent" and not asked.points)
         return growth.grown(replace(asked, percent=percent), measure)
 
@@ -252,18 +253,18 @@ class Settler(Namer):
             return QUADRANTS
         raise Unsettled('It does not say which halves, such as "the northern or the southern half".')
 
-    def _exists(self, thing: m.Thing, *, denied: bool) -> m.Claim:
+    def _exists(self, thing: m.Thing, *, denied: bool) -> q.Claim:
         """Of "a road and a building" each has to be there; of "no road and no building" neither."""
         if len(thing.classes) < 2 or thing.inverted or thing.picked:
-            return m.Exists(thing)
+            return q.Exists(thing)
         if {"AND", "OR"} <= thing.listed:
             raise Unsettled("It is not clear what goes together: ask for one after the other.")
         if thing.steps:
             self.notes.append("The condition is taken for each of them.")
-        claims = tuple(m.Exists(replace(thing, classes=(word,))) for word in thing.classes)
-        return m.AnyOf(claims) if denied or "OR" in thing.listed else m.AllOf(claims)
+        claims = tuple(q.Exists(replace(thing, classes=(word,))) for word in thing.classes)
+        return q.AnyOf(claims) if denied or "OR" in thing.listed else q.AllOf(claims)
 
-    def _where(self, asked: a.WhereAsked) -> m.Claim:
+    def _where(self, asked: a.WhereAsked) -> q.Claim:
         sizes = [step for step in asked.conditions if isinstance(step, m.Size)]
         thing = asked.thing
         if sizes and "ANY" in thing.listed and not thing.areal:
@@ -275,35 +276,35 @@ class Settler(Namer):
             return self._exists(of_target, denied=False)
         if sizes:
             claims = [claim for size in sizes for claim in _size_claims(thing, size)]
-            return claims[0] if len(claims) == 1 else m.AllOf(tuple(claims))
+            return claims[0] if len(claims) == 1 else q.AllOf(tuple(claims))
         far = asked.conditions[0] if len(asked.conditions) == 1 else None
         if isinstance(far, m.Near) and far.low and not far.high and not thing.objects and not thing.steps:
-            return m.Compared(m.Distance(thing, far.target), ">=" if far.low.inclusive else ">", far.low.limit)
+            return q.Compared(q.Distance(thing, far.target), ">=" if far.low.inclusive else ">", far.low.limit)
         if not thing.picked:
             self.notes.append("Yes where it holds of any part of it.")
         return self._exists(thing.having(*asked.conditions), denied=False)
 
-    def _area_or_number(self, asked: a.AreaOrNumber) -> m.Area | m.Count:
+    def _area_or_number(self, asked: a.AreaOrNumber) -> q.Area | q.Count:
         if self.unit is not None:
-            return m.Area(asked.thing)
+            return q.Area(asked.thing)
         self.notes.append("Their number is counted; name a unit for their area.")
-        return m.Count(asked.thing)
+        return q.Count(asked.thing)
 
-    def _bare(self, asked: a.Bare) -> m.Area | m.Count | m.Power:
+    def _bare(self, asked: a.Bare) -> q.Area | q.Count | q.Power:
         sized = any(isinstance(step, m.Size) for step in asked.thing.steps)
         if _dimension_of_unit(self.unit or "") == "power":
-            return m.Power(asked.thing)
+            return q.Power(asked.thing)
         if _dimension_of_unit(self.unit or "") in ("area", "pixels", "share") or (asked.thing.areal and not sized):
-            return m.Area(asked.thing)
+            return q.Area(asked.thing)
         if asked.thing.countable and asked.thing.steps and not asked.thing.picked and self.unit is None:
             self.notes.append("Their number is counted, as nothing else is asked.")
-            return m.Count(asked.thing)
+            return q.Count(asked.thing)
         raise Unsettled("It does not say what to measure: a number, an area, a share, a distance.")
 
-    def _between(self, asked: a.Between) -> m.AllOf:
-        return m.AllOf((self._compared(asked.low), self._compared(asked.high)))
+    def _between(self, asked: a.Between) -> q.AllOf:
+        return q.AllOf((self._compared(asked.low), self._compared(asked.high)))
 
-    def _density(self, asked: a.DensityAsked) -> m.Density:
+    def _density(self, asked: a.DensityAsked) -> q.Density:
         if asked.per is not None:
             self.unit = f"per {asked.per}"
         density = asked.density
@@ -316,21 +317,21 @@ class Settler(Namer):
     def _in_unit(self, answer: Any) -> Any:
         if self.unit is not None and isinstance(answer, CLAIMS):
             raise Unsettled("It asks for a unit, but for yes or no.")
-        if isinstance(answer, m.Ratio) and _dimension_of_unit(self.unit or "") == "area" and _is_plain_ratio(answer):
+        if isinstance(answer, q.Ratio) and _dimension_of_unit(self.unit or "") == "area" and _is_plain_ratio(answer):
             self.unit = None  # "for every hectare of A how many hectares of B"
-        if self.unit == "percent" and isinstance(answer, m.Area):
+        if self.unit == "percent" and isinstance(answer, q.Area):
             return self._share(a.ShareAsked(answer.thing, of_image=False))
         if (
             self.unit is not None
-            and isinstance(answer, m.Share)
+            and isinstance(answer, q.Share)
             and _dimension_of_unit(self.unit) in ("area", "pixels")
         ):
-            answer = m.Area(answer.part)
+            answer = q.Area(answer.part)
             self.notes = [note for note in self.notes if not note.startswith("The percentage")]
         if self.unit == "px":
             answer = rebuilt(answer, _in_pixels)
-            if isinstance(answer, m.ImageFact):
-                answer = m.ImageFact(f"{answer.name} px")
+            if isinstance(answer, q.ImageFact):
+                answer = q.ImageFact(f"{answer.name} px")
         return answer
 
     def _note_words(self, answer: Any) -> None:
@@ -348,24 +349,24 @@ def word_notes(answer: Any) -> list[str]:
 
 
 UNIT_OF: dict[type, tuple[str, ...]] = {
-    m.Area: ("m2", "px"), m.AreaStatistic: ("m2", "px"), m.Count: ("",), m.Share: ("percent",), m.Perimeter: ("m",),
-    m.Distance: ("m",), m.Spacing: ("m",), m.Power: ("kW",), m.Ratio: ("",), m.Density: ("",), m.Growth: ("percent",),
+    q.Area: ("m2", "px"), q.AreaStatistic: ("m2", "px"), q.Count: ("",), q.Share: ("percent",), q.Perimeter: ("m",),
+    q.Distance: ("m",), q.Spacing: ("m",), q.Power: ("kW",), q.Ratio: ("",), q.Density: ("",), q.Growth: ("percent",),
 }  # fmt: skip
 """Units of the amounts that a measure can be held against."""
 
 
 def like(sample: Any, thing: m.Thing) -> Any:
     """A thing measured as something else was."""
-    if isinstance(sample, m.Count):
-        return m.Count(thing)
-    if isinstance(sample, m.Area | m.AreaStatistic):
-        return m.Area(thing, sample.in_pixels)
-    if isinstance(sample, m.Share):
-        return m.Share(thing, sample.whole)
-    if isinstance(sample, m.Perimeter):
-        return m.Perimeter(thing)
-    if isinstance(sample, m.AreaStatistic):
-        return m.Area(thing)
+    if isinstance(sample, q.Count):
+        return q.Count(thing)
+    if isinstance(sample, q.Area | q.AreaStatistic):
+        return q.Area(thing, sample.in_pixels)
+    if isinstance(sample, q.Share):
+        return q.Share(thing, sample.whole)
+    if isinstance(sample, q.Perimeter):
+        return q.Perimeter(thing)
+    if isinstance(sample, q.AreaStatistic):
+        return q.Area(thing)
     raise Unsettled("It compares different kinds of measurements.")
 
 
@@ -401,14 +402,14 @@ def _place_name(thing: m.Thing) -> str | None:
     return next((step.part for step in thing.steps if isinstance(step, m.InPart)), None)
 
 
-def _size_claims(thing: m.Thing, size: m.Size) -> list[m.Compared]:
-    claims: list[m.Compared] = []
-    signs: tuple[tuple[m.Bound | None, m.Operator, m.Operator], ...] = ((size.low, ">=", ">"), (size.high, "<=", "<"))
+def _size_claims(thing: m.Thing, size: m.Size) -> list[q.Compared]:
+    claims: list[q.Compared] = []
+    signs: tuple[tuple[m.Bound | None, q.Operator, q.Operator], ...] = ((size.low, ">=", ">"), (size.high, "<=", "<"))
     for bound, inclusive, exclusive in signs:
         if bound is not None:
             in_pixels = isinstance(bound.limit, m.Amount) and bound.limit.unit == "px"
             sign = inclusive if bound.inclusive else exclusive
-            claims.append(m.Compared(m.Area(thing, in_pixels), sign, bound.limit))
+            claims.append(q.Compared(q.Area(thing, in_pixels), sign, bound.limit))
     return claims
 
 
@@ -423,7 +424,7 @@ def _size_of_target(thing: m.Thing, size: m.Size) -> m.Thing | None:
 
 
 def _dimension(measure: Any) -> str:
-    if isinstance(measure, m.Times):
+    if isinstance(measure, q.Times):
         return _dimension(measure.of)
     units = UNIT_OF.get(type(measure))
     return units[0] if units else type(measure).__name__
@@ -433,11 +434,11 @@ def _dimension_of_unit(key: str) -> str:
     return units()[key].dimension if key in units() else ""
 
 
-def _is_plain_ratio(answer: m.Ratio) -> bool:
-    return isinstance(answer.a, m.Area) and isinstance(answer.b, m.Area)
+def _is_plain_ratio(answer: q.Ratio) -> bool:
+    return isinstance(answer.a, q.Area) and isinstance(answer.b, q.Area)
 
 
 def _in_pixels(node: Any) -> Any:
-    if isinstance(node, m.Area | m.AreaStatistic):
+    if isinstance(node, q.Area | q.AreaStatistic):
         return replace(node, in_pixels=True)
     return node if isinstance(node, m.Thing) else None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.things import (
     SAME,
     SHORE,
@@ -47,26 +48,26 @@ class StepReader(ThingReader):
         return _range(children, "QAREA", "QPX")
 
     def size_by_times(self, children: list[Any]) -> m.Size:
-        limit = next(child for child in children if isinstance(child, m.Thing | m.AreaStatistic))
-        measure = m.Area(limit) if isinstance(limit, m.Thing) else limit
-        times = m.Times(values(children, "TIMESNUM")[0], measure)
+        limit = next(child for child in children if isinstance(child, m.Thing | q.AreaStatistic))
+        measure = q.Area(limit) if isinstance(limit, m.Thing) else limit
+        times = q.Times(values(children, "TIMESNUM")[0], measure)
         return m.Size(*bounds(operator(children), times))
 
     def size_by(self, children: list[Any]) -> m.Size:
-        limit = next(child for child in children if isinstance(child, m.Thing | m.AreaStatistic))
-        return m.Size(*bounds(operator(children), m.Area(limit) if isinstance(limit, m.Thing) else limit))
+        limit = next(child for child in children if isinstance(child, m.Thing | q.AreaStatistic))
+        return m.Size(*bounds(operator(children), q.Area(limit) if isinstance(limit, m.Thing) else limit))
 
     def size_by_mean(self, children: list[Any]) -> m.Size:
-        mean = m.AreaStatistic(SAME, values(children, "STATISTIC")[0])
+        mean = q.AreaStatistic(SAME, values(children, "STATISTIC")[0])
         factor = values(children, "TIMESNUM")
-        return m.Size(*bounds(operator(children), m.Times(factor[0], mean) if factor else mean))
+        return m.Size(*bounds(operator(children), q.Times(factor[0], mean) if factor else mean))
 
     def near(self, children: list[Any]) -> Any:
         return self._near(children, "<=")
 
     near_turned = near_at_most = having_near = near
 
-    def _near(self, children: list[Any], sign: m.Operator) -> Any:
+    def _near(self, children: list[Any], sign: q.Operator) -> Any:
         targets = [child for child in children if isinstance(child, m.Thing | tuple)] or [THEY]
         low, high = bounds(sign, values(children, "QLEN")[0])
         if isinstance(targets[0], tuple):

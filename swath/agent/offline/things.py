@@ -14,10 +14,11 @@ from typing import Any
 from lark import Token, Transformer
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.pieces import Piece
 from swath.agent.offline.unsettled import Unsettled
 
-_OPERATORS: dict[str, m.Operator] = {
+_OPERATORS: dict[str, q.Operator] = {
     "OVER": ">", "over": ">", "UNDER": "<", "under": "<", "ATLEAST": ">=", "ATMOST": "<=", "EXACTLY": "==",
 }  # fmt: skip
 THEY = m.Thing(pronoun="they")
@@ -165,7 +166,7 @@ def has(children: Sequence[Any], *kinds: str) -> bool:
     return any(isinstance(child, Token) and child.type in kinds for child in children)
 
 
-def operator(children: Sequence[Any]) -> m.Operator:
+def operator(children: Sequence[Any]) -> q.Operator:
     """The comparison among the children.
 
     Raises:
@@ -184,7 +185,7 @@ class _Operator:
     operator: str
 
 
-def bounds(sign: m.Operator, limit: m.Amount | m.Measure) -> tuple[m.Bound | None, m.Bound | None]:
+def bounds(sign: q.Operator, limit: m.Amount | q.Measure) -> tuple[m.Bound | None, m.Bound | None]:
     """Lower and upper bound of a comparison."""
     bound = m.Bound(limit, sign in (">=", "<=", "=="))
     return (bound if sign in (">", ">=", "==") else None), (bound if sign in ("<", "<=", "==") else None)

@@ -11,6 +11,7 @@ from typing import Any
 from lark import Token
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.seen.things import ALL_OF_IT, ANYTHING, Conditions, Said, SeenThings, sign_of, steps_in
 from swath.agent.offline.things import bounds, has, piece, things, values
@@ -173,10 +174,10 @@ class SeenNumbers(SeenThings):
         found = self.difference(children)
         return s.HeightDifference(found.b, found.a, found.absolute)
 
-    def times(self, children: list[Any]) -> m.Ratio:
+    def times(self, children: list[Any]) -> q.Ratio:
         a, b = _two(children)
-        found = m.Ratio(_height_of(a), _height_of(b))
-        return m.Ratio(found.b, found.a) if has(children, "SHORTER", "LOWERWORD") else found
+        found = q.Ratio(_height_of(a), _height_of(b))
+        return q.Ratio(found.b, found.a) if has(children, "SHORTER", "LOWERWORD") else found
 
     def sides(self, children: list[Any]) -> s.Field:
         return s.Field("length" if has(children, "LENGTH") else "width", things(children)[0])
@@ -185,77 +186,77 @@ class SeenNumbers(SeenThings):
         return s.Field("azimuth", things(children)[0])
 
     # ------------------------------------------------------------------ counts, areas, shares
-    def count(self, children: list[Any]) -> m.Count:
+    def count(self, children: list[Any]) -> q.Count:
         if things(children)[0].everything:
             raise Unsettled("It does not say what is to be counted.")
-        return m.Count(many(things(children)[0]).having(*conditions_in(children)))
+        return q.Count(many(things(children)[0]).having(*conditions_in(children)))
 
-    def area(self, children: list[Any]) -> m.Area:
-        return m.Area(things(children)[0].having(*conditions_in(children)))
+    def area(self, children: list[Any]) -> q.Area:
+        return q.Area(things(children)[0].having(*conditions_in(children)))
 
-    def area_where(self, children: list[Any]) -> m.Area:
-        return m.Area(ALL_OF_IT.having(*conditions_in(children)))
+    def area_where(self, children: list[Any]) -> q.Area:
+        return q.Area(ALL_OF_IT.having(*conditions_in(children)))
 
-    def area_above(self, children: list[Any]) -> m.Area:
-        return m.Area(ALL_OF_IT.having(s.Between("unclear", *bounds(sign_of(children), values(children, "QLEN")[0]))))
+    def area_above(self, children: list[Any]) -> q.Area:
+        return q.Area(ALL_OF_IT.having(s.Between("unclear", *bounds(sign_of(children), values(children, "QLEN")[0]))))
 
-    def area_within(self, children: list[Any]) -> m.Area:
+    def area_within(self, children: list[Any]) -> q.Area:
         low, high = values(children, "QLEN")
-        return m.Area(ALL_OF_IT.having(s.Between("unclear", m.Bound(low, True), m.Bound(high, True))))
+        return q.Area(ALL_OF_IT.having(s.Between("unclear", m.Bound(low, True), m.Bound(high, True))))
 
-    def share(self, children: list[Any]) -> m.Share:
+    def share(self, children: list[Any]) -> q.Share:
         thing = things(children)[0]
-        return m.Share(thing)
+        return q.Share(thing)
 
     share_image = share
 
-    def share_of(self, children: list[Any]) -> m.Share:
+    def share_of(self, children: list[Any]) -> q.Share:
         thing = things(children)[0]
         if thing == ALL_OF_IT:
             return self.share_where(children)
-        return m.Share(thing.having(*conditions_in(children)), thing, by_count=thing.countable)
+        return q.Share(thing.having(*conditions_in(children)), thing, by_count=thing.countable)
 
-    def share_where(self, children: list[Any]) -> m.Share:
-        return m.Share(ALL_OF_IT.having(*conditions_in(children)))
+    def share_where(self, children: list[Any]) -> q.Share:
+        return q.Share(ALL_OF_IT.having(*conditions_in(children)))
 
     # ------------------------------------------------------------------ yes or no
-    def exists(self, children: list[Any]) -> m.Exists:
-        return m.Exists(many(things(children)[0]).having(*conditions_in(children)))
+    def exists(self, children: list[Any]) -> q.Exists:
+        return q.Exists(many(things(children)[0]).having(*conditions_in(children)))
 
-    def is_tall(self, children: list[Any]) -> m.Claim:
+    def is_tall(self, children: list[Any]) -> q.Claim:
         thing = things(children)[0]
         steps = conditions_in(children)
         if thing == ALL_OF_IT:
             raise Unsettled("It could mean any of it or all of it; ask how much of it is so.")
         if thing.countable and not _single(thing):
             raise Unsettled('It could mean any of them or all of them; say "is any" or "are all".')
-        return m.Exists(thing.having(*steps))
+        return q.Exists(thing.having(*steps))
 
-    def all_are(self, children: list[Any]) -> m.Claim:
+    def all_are(self, children: list[Any]) -> q.Claim:
         thing = things(children)[0]
         steps = conditions_in(children)
         if len(steps) != 2:
             raise Unsettled("It asks for two things of all of them. Next: ask for one after the other.")
-        return m.AllOf((m.Exists(thing), m.Denied(m.Exists(thing.having(Said(), m.Not(steps[1]))))))
+        return q.AllOf((q.Exists(thing), q.Denied(q.Exists(thing.having(Said(), m.Not(steps[1]))))))
 
     def number_(self, children: list[Any]) -> Any:
         return children[0]
 
-    def compared(self, children: list[Any]) -> m.Compared:
+    def compared(self, children: list[Any]) -> q.Compared:
         amount = values(children, "QLEN", "QDEG")[0]
-        measure = next(child for child in children if isinstance(child, m.SeenMeasure))
-        return m.Compared(measure, sign_of(children), amount)
+        measure = next(child for child in children if isinstance(child, q.SeenMeasure))
+        return q.Compared(measure, sign_of(children), amount)
 
     def side_of_stat(self, children: list[Any]) -> Any:
         stat = next((child for child in children if isinstance(child, Stat)), None)
         return children[-1] if stat is None else s.Field("height", many(things(children)[0]), stat.name, stat.percent)
 
-    def is_times(self, children: list[Any]) -> m.Compared:
+    def is_times(self, children: list[Any]) -> q.Compared:
         left, right = (child for child in children if isinstance(child, m.Thing | s.Place | s.Field))
         operator = next((child for child in children if isinstance(child, str) and not isinstance(child, Token)), ">=")
         factor = values(children, "TIMESNUM")[0]
         other = right if isinstance(right, s.Field) else _height_of(right)
-        return m.Compared(_height_of(left), operator, m.Times(factor, other))  # type: ignore[arg-type]
+        return q.Compared(_height_of(left), operator, q.Times(factor, other))  # type: ignore[arg-type]
 
     def is_coloured(self, children: list[Any]) -> s.InColour:
         return s.InColour()
@@ -263,9 +264,9 @@ class SeenNumbers(SeenThings):
     def is_flat(self, children: list[Any]) -> s.Flat:
         return s.Flat(of(children), next((child for child in children if isinstance(child, m.Amount)), None))
 
-    def is_taller(self, children: list[Any]) -> m.Compared:
+    def is_taller(self, children: list[Any]) -> q.Compared:
         a, b = _two(children)
-        return m.Compared(_height_of(a), sign_of(children), _height_of(b))
+        return q.Compared(_height_of(a), sign_of(children), _height_of(b))
 
     def is_straight(self, children: list[Any]) -> s.LooksLike:
         return s.LooksLike("course", things(children)[0], "straight")
@@ -425,7 +426,7 @@ def _of_class(one: Any, named: tuple[m.ClassWord, ...]) -> Any:
     return replace(one, classes=named, pronoun="") if nameless and named else one
 
 
-def _height_of(side: m.Thing | s.Place) -> m.SeenMeasure:
+def _height_of(side: m.Thing | s.Place) -> q.SeenMeasure:
     return s.At(side) if isinstance(side, s.Place) else s.Field("height", side)
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 
 CellStatistic = Literal["mean", "median", "min", "max", "std", "percentile"]
 
@@ -133,7 +134,7 @@ class Only(m.SeenStep):
 
 # ---------------------------------------------------------------------- numbers
 @dataclass(frozen=True)
-class Field(m.SeenMeasure):
+class Field(q.SeenMeasure):
     """A statistic of a field over a thing, or over the whole image.
 
     Attributes:
@@ -178,7 +179,7 @@ FIELDS: dict[str, tuple[str, str, str]] = {
 
 
 @dataclass(frozen=True)
-class At(m.SeenMeasure):
+class At(q.SeenMeasure):
     """Elevation of a place, or its height above ground."""
 
     place: Place
@@ -186,7 +187,7 @@ class At(m.SeenMeasure):
 
 
 @dataclass(frozen=True)
-class HeightDifference(m.SeenMeasure):
+class HeightDifference(q.SeenMeasure):
     """By how much one thing is taller than another, or one place lies higher."""
 
     a: m.Thing | Place
@@ -196,7 +197,7 @@ class HeightDifference(m.SeenMeasure):
 
 # ---------------------------------------------------------------------- claims
 @dataclass(frozen=True)
-class LooksLike(m.SeenClaim):
+class LooksLike(q.SeenClaim):
     """Whether a word is what is `Named` of a thing."""
 
     what: str
@@ -205,12 +206,12 @@ class LooksLike(m.SeenClaim):
 
 
 @dataclass(frozen=True)
-class InColour(m.SeenClaim):
+class InColour(q.SeenClaim):
     """Whether the image has the colours that people see."""
 
 
 @dataclass(frozen=True)
-class Flat(m.SeenClaim):
+class Flat(q.SeenClaim):
     """Whether most of the ground is flat; settled it is a comparison of its flat share.
 
     Attributes:

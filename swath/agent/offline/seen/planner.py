@@ -11,6 +11,7 @@ from lark.exceptions import VisitError
 
 from swath.agent.offline import grammar, preamble, sentences
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.amounts import units
 from swath.agent.offline.lost import first_lost
 from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece, renamed
@@ -30,22 +31,22 @@ from swath.tools.appearance import TRUE_COLOUR
 GRAMMAR = "seen/grammar.lark"
 MOST_PIECES = 40
 _MEANT_BY: dict[str, tuple[type, ...]] = {
-    "HOWMANY": (m.Count, s.Field, s.HeightDifference, m.Area),
-    "PERCENT": (m.Share, s.Field),
-    "NOT": (m.Not, m.Denied, s.Between),
-    "TALLEST": (s.Ranked, s.Field, m.Choice),
+    "HOWMANY": (q.Count, s.Field, s.HeightDifference, q.Area),
+    "PERCENT": (q.Share, s.Field),
+    "NOT": (m.Not, q.Denied, s.Between),
+    "TALLEST": (s.Ranked, s.Field, q.Choice),
     "LARGEST": (s.Ranked, s.Field),
     "SMALLEST": (s.Ranked, s.Field),
     "ONLY": (s.Only,),
     "JUSTSIDE": (s.Related,),
-    "TIMES": (m.Ratio,),
-    "TIMESNUM": (m.Times,),
+    "TIMES": (q.Ratio,),
+    "TIMESNUM": (q.Times,),
     "FLAT": (s.Field,),
     "ALONE": (s.Related,),
     "FLOODED": (s.Flooded, s.Field),
     "VOLUME": (s.Field,),
     "SLOPE": (s.Field, s.Between, s.Named),
-    "ELEVATION": (s.Field, s.At, s.Between, s.HeightDifference, m.Choice),
+    "ELEVATION": (s.Field, s.At, s.Between, s.HeightDifference, q.Choice),
     "ABOVEGROUND": (s.Field, s.At, s.Between, s.Heights, s.HeightDifference),
     "ABOVESEA": (s.Field, s.At, s.Between),
 }
@@ -133,7 +134,7 @@ def planned(text: str, scene: Scene, *, only_one: bool = False, refused: bool = 
         raise grammar.NotUnderstood(0)
     if (
         refused
-        and isinstance(question.answer, m.Count | m.Area | m.Share | m.Exists)
+        and isinstance(question.answer, q.Count | q.Area | q.Share | q.Exists)
         and not _of_heights(question.answer)
     ):
         raise grammar.NotUnderstood(0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.program import Writer, plain
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.unsettled import Unsettled
@@ -162,7 +163,7 @@ class SeenWriter(Writer):
         return f"{step.by}_{name}", f"{step.by}({regions}, {target}{number})"
 
     # ------------------------------------------------------------------ numbers
-    def _other_value(self, measure: m.Measure) -> str:
+    def _other_value(self, measure: q.Measure) -> str:
         if isinstance(measure, s.At):
             tool = "height_at_m" if measure.above_ground else "elevation_m"
             return f"{tool}({place(measure.place)})"
@@ -199,7 +200,7 @@ class SeenWriter(Writer):
         return f"{tool}({', '.join(arguments)})"
 
     # ------------------------------------------------------------------ yes or no
-    def claim(self, claim: m.Claim) -> str:
+    def claim(self, claim: q.Claim) -> str:
         """A claim as an expression that is True or False."""
         if isinstance(claim, s.InColour):
             return "has_true_colour()"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from swath.agent.captions import CELLS, caption_program
-from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline import reply
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.seen.program import SeenWriter, pixel
@@ -16,7 +16,7 @@ _COMPASS = ("north", "north-east", "east", "south-east", "south", "south-west", 
 _IN_FEET = {"ft": "m", "m": "m"}
 
 
-def written(question: m.Question, scene: Scene) -> tuple[str, tuple[str, ...]]:
+def written(question: q.Question, scene: Scene) -> tuple[str, tuple[str, ...]]:
     """The program of a question, and notes on the unit of its answer."""
     answer: Any = question.answer
     lists = isinstance(answer, s.Heights | s.Profile)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.amounts import units
 from swath.agent.offline.seen import meaning as s
 
@@ -104,7 +105,7 @@ def _field(of: s.Field, say: Say) -> str:
     return f"{f'{statistic} ' if statistic else ''}{name} of {where}{each}"
 
 
-def claim(of: m.SeenClaim, say: Say) -> str:
+def claim(of: q.SeenClaim, say: Say) -> str:
     """A claim as a clause."""
     if isinstance(of, s.InColour):
         return "the image has red, green and blue bands of 8 bits"

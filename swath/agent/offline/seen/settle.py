@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.seen.asks import Unclear
 from swath.agent.offline.seen.things import ANYTHING, NEIGHBOUR, Middle, Placed, Said
@@ -38,7 +39,7 @@ class Settler:
     notes: list[str] = field(default_factory=list)
     pointed: bool = False
 
-    def settle(self, asked: Any, unit: str | None) -> m.Question:
+    def settle(self, asked: Any, unit: str | None) -> q.Question:
         """The question's meaning.
 
         Raises:
@@ -47,7 +48,7 @@ class Settler:
         self.pointed = isinstance(asked, _ONE_BY_ONE) and getattr(asked, "what", "") not in ("distribution", "cell")
         answer = self._answer(rebuilt(asked, self._thing))
         notes = (*self.notes, *word_notes(answer))
-        return m.Question(answer, unit, tuple(dict.fromkeys(notes)), self.scene.classes)
+        return q.Question(answer, unit, tuple(dict.fromkeys(notes)), self.scene.classes)
 
     # ------------------------------------------------------------------ things
     def _thing(self, node: Any) -> Any:
@@ -163,7 +164,7 @@ class Settler:
 
     # ------------------------------------------------------------------ answers
     def _answer(self, asked: Any) -> Any:
-        found = self._compared(asked) if isinstance(asked, m.Compared | m.Ratio | s.Flat | s.PartWith) else None
+        found = self._compared(asked) if isinstance(asked, q.Compared | q.Ratio | s.Flat | s.PartWith) else None
         if found is not None:
             return found
         if isinstance(asked, Unclear):
@@ -178,26 +179,26 @@ class Settler:
             raise Unsettled("It asks where several things are. Next: ask about one of them, such as the largest.")
         if isinstance(asked, s.Named) and asked.what in ("colour", "shape", "course", "direction", "size"):
             return self._one_of(asked)
-        if isinstance(asked, m.Share) and asked.by_count:
+        if isinstance(asked, q.Share) and asked.by_count:
             self.notes.append("The percentage is of their number, not of their area.")
             return _of_known(asked)
         return asked
 
-    def _compared(self, asked: m.Compared | m.Ratio | s.Flat | s.PartWith) -> Any:
+    def _compared(self, asked: q.Compared | q.Ratio | s.Flat | s.PartWith) -> Any:
         """Two numbers held against each other."""
         if isinstance(asked, s.Flat):
             return self._flat(asked)
         if isinstance(asked, s.PartWith):
             return self._part_with(asked)
-        if isinstance(asked, m.Ratio):
-            return m.Ratio(self._answer(asked.a), self._answer(asked.b))
+        if isinstance(asked, q.Ratio):
+            return q.Ratio(self._answer(asked.a), self._answer(asked.b))
         left, right = self._answer(asked.left), asked.right
-        if isinstance(right, m.Times):
-            return m.Compared(left, asked.operator, m.Times(right.factor, self._answer(right.of)))
+        if isinstance(right, q.Times):
+            return q.Compared(left, asked.operator, q.Times(right.factor, self._answer(right.of)))
         right = right if isinstance(right, m.Amount) else self._answer(right)
         if isinstance(right, m.Amount) and right.unit != left.unit:
             raise Unsettled(f"{right.said} is not a limit for what is measured.")
-        return m.Compared(left, asked.operator, right)
+        return q.Compared(left, asked.operator, right)
 
     def _above_ground_alone(self) -> bool:
         given = set(self.scene.heights)
@@ -233,25 +234,25 @@ class Settler:
             return replace(asked, statistic="", among=asked.statistic)
         return asked
 
-    def _flat(self, asked: s.Flat) -> m.Compared:
+    def _flat(self, asked: s.Flat) -> q.Compared:
         """Flat is what has more flat ground than other ground."""
         if asked.of is not None and (asked.of.countable or asked.of.objects):
             raise Unsettled("Flat roofs or other flat things are not measured; flat ground is. Next: ask about it.")
         limit = asked.limit.said if asked.limit is not None else "5 degrees"
         self.notes.append(f"Flat is ground of which more than half has a slope of at most {limit}.")
         half = m.Amount(Decimal(50), "percent", "50 %")
-        return m.Compared(s.Field("flat", asked.of, level=asked.limit), ">", half)
+        return q.Compared(s.Field("flat", asked.of, level=asked.limit), ">", half)
 
-    def _part_with(self, asked: s.PartWith) -> m.Choice:
+    def _part_with(self, asked: s.PartWith) -> q.Choice:
         """One number for each part of the image: the mean where the question names no other."""
         field = asked.field if asked.field.statistic else replace(asked.field, statistic="mean")
         if field is not asked.field:
             self.notes.append("Compared are means, as the question names no other number.")
         whole = field.of or m.Thing(everything=True)
         measures = [self._field(replace(field, of=whole.having(m.InPart(part)))) for part in asked.parts]
-        return m.Choice(asked.parts, tuple(measures), asked.most)
+        return q.Choice(asked.parts, tuple(measures), asked.most)
 
-    def _higher(self, asked: s.Higher) -> m.Choice:
+    def _higher(self, asked: s.Higher) -> q.Choice:
         _alike(*asked.options)
         names, measures = [], []
         for option in asked.options:
@@ -265,7 +266,7 @@ class Settler:
             names = [_where(option) or name for option, name in zip(asked.options, names, strict=True)]
         if len(set(names)) < len(names):
             raise Unsettled("What it compares has the same name.")
-        return m.Choice(tuple(names), tuple(measures), asked.most)
+        return q.Choice(tuple(names), tuple(measures), asked.most)
 
 
 def is_single(thing: m.Thing) -> bool:
@@ -318,7 +319,7 @@ def _like_target(thing: m.Thing) -> m.Thing:
 _LAND = ("slope", "elevation")
 
 
-def _of_known(share: m.Share) -> m.Share:
+def _of_known(share: q.Share) -> q.Share:
     """A share by number, of the objects of which it is known whether they lie so high, so steep, below a level."""
     if not isinstance(share.whole, m.Thing):
         return share

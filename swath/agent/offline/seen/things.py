@@ -12,6 +12,7 @@ from typing import Any, Literal
 from lark import Token, Transformer
 
 from swath.agent.offline import meaning as m
+from swath.agent.offline import question as q
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.things import bounds, has, piece, things, values
 from swath.agent.offline.unsettled import Unsettled
@@ -21,7 +22,7 @@ ANYTHING = m.Thing(pronoun="same", regions=True)
 """Objects whose class was named before: "the largest one"."""
 NEIGHBOUR = m.Thing(pronoun="they", regions=True)
 """Objects of the class of what they are near to."""
-_OPERATORS: dict[str, m.Operator] = {
+_OPERATORS: dict[str, q.Operator] = {
     "OVER": ">", "UNDER": "<", "ATLEAST": ">=", "ATMOST": "<=", "TALLER": ">", "SHORTER": "<", "NOTTALLER": "<=",
     "NOTSHORTER": ">=", "STEEPER": ">", "FLATTER": "<", "MORE": ">", "LARGER": ">", "LESS": "<", "SMALLER": "<",
 }  # fmt: skip
@@ -93,7 +94,7 @@ def steps_in(children: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def sign_of(children: Sequence[Any]) -> m.Operator:
+def sign_of(children: Sequence[Any]) -> q.Operator:
     """The comparison among the children, a token or one read before."""
     for child in children:
         if isinstance(child, Token) and child.type in _OPERATORS:
@@ -345,7 +346,7 @@ class SeenThings(Transformer[Token, Any]):
         raise Unsettled('"Near" names no distance: say within how many metres, or ask for the nearest, or for next to.')
 
     # ------------------------------------------------------------------ sizes and heights
-    def op(self, children: list[Any]) -> m.Operator:
+    def op(self, children: list[Any]) -> q.Operator:
         return sign_of(children)
 
     def size(self, children: list[Any]) -> m.Size:
