@@ -11,8 +11,9 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.asks import Bare, ChoiceAsked, Dominant, Parsed, RankAsked, SideAsked
 from swath.agent.offline.changes import ChangeReader
+from swath.agent.offline.children import has, piece, steps, things, values
+from swath.agent.offline.meaning import THEY
 from swath.agent.offline.measures import Others, operands_in
-from swath.agent.offline.things import THEY, has, piece, steps, things, values
 from swath.agent.offline.unsettled import Unsettled
 
 

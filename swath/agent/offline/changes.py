@@ -10,10 +10,12 @@ from typing import Any
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.asks import ComparedAsked, GrewAsked, GrewMost, TurnedAsked
+from swath.agent.offline.children import operator, things, values
 from swath.agent.offline.claims import ClaimReader
+from swath.agent.offline.clauses import Span
 from swath.agent.offline.growth import at_date
 from swath.agent.offline.measures import operands_in
-from swath.agent.offline.things import Classes, Span, operator, things, values
+from swath.agent.offline.things import Classes
 from swath.agent.offline.unsettled import Unsettled
 
 

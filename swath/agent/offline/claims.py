@@ -13,10 +13,11 @@ from lark import Token
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.asks import Between, ComparedAsked, DominantAsked, ShareAsked, WhereAsked
+from swath.agent.offline.children import has, operator, piece, steps, things, values
+from swath.agent.offline.meaning import THEY
 from swath.agent.offline.measures import NumberReader, here_and_there, operands_in, share_from
 from swath.agent.offline.parts import QUADRANTS
 from swath.agent.offline.steps import has_operator
-from swath.agent.offline.things import THEY, has, operator, piece, steps, things, values
 from swath.agent.offline.trees import placed, rebuilt
 from swath.agent.offline.unsettled import Unsettled
 

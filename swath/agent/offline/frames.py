@@ -17,8 +17,9 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.answers import AnswerReader
 from swath.agent.offline.asks import AreaOrNumber, Bare, ChoiceAsked, Parsed, ShareAsked
+from swath.agent.offline.children import has, piece, steps, things, values
+from swath.agent.offline.clauses import Assumption
 from swath.agent.offline.naming import as_objects
-from swath.agent.offline.things import Assumption, has, piece, steps, things, values
 from swath.agent.offline.trees import before_pick
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary

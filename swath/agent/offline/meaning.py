@@ -216,3 +216,16 @@ class Thing:
     def picked(self) -> bool:
         """Whether single regions were picked from it."""
         return any(isinstance(step, Pick) for step in self.steps)
+
+
+THEY = Thing(pronoun="they")
+"""The thing named before; filled in by `settle.py`."""
+ELIDED = Thing(pronoun="elided")
+"""A class left out because it was just named: "and how many in the south?"."""
+AREA = Thing(areal=True, pronoun="area")
+"""The area that is meant: of what was named before, or else of the image."""
+SHORE = Thing(pronoun="shore")
+"""The edge of the water, as something to be near to."""
+EVERYTHING = Thing(everything=True)
+SAME = Thing(pronoun="same")
+"""The first thing of the same question: "the largest building ... the smallest one"."""

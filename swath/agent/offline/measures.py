@@ -12,8 +12,9 @@ from lark import Token
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.asks import AreaOrNumber, DensityAsked, GrewAsked, Per, RatioAsked, ShareAsked
+from swath.agent.offline.children import has, piece, steps, things, values
+from swath.agent.offline.meaning import AREA, ELIDED, EVERYTHING, SAME, THEY
 from swath.agent.offline.steps import StepReader
-from swath.agent.offline.things import AREA, ELIDED, EVERYTHING, SAME, THEY, has, piece, steps, things, values
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 

@@ -10,8 +10,7 @@ from typing import Any
 from swath.agent.offline import asks as a
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
-from swath.agent.offline.things import (
-    THEY,
+from swath.agent.offline.clauses import (
     Assumption,
     Context,
     Filter,
@@ -25,6 +24,7 @@ from swath.agent.offline.things import (
     Where,
     Without,
 )
+from swath.agent.offline.meaning import THEY
 from swath.agent.offline.trees import OF_DATES, STEPS, all_things_in, before_pick, parts_in, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary

@@ -11,9 +11,10 @@ from swath.agent.offline import growth
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.amounts import units
+from swath.agent.offline.children import bounds
+from swath.agent.offline.meaning import THEY
 from swath.agent.offline.naming import Namer
 from swath.agent.offline.parts import QUADRANTS
-from swath.agent.offline.things import THEY, bounds
 from swath.agent.offline.trees import STEPS, all_things_in, before_pick, parts_in, placed, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary

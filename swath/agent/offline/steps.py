@@ -8,23 +8,10 @@ from typing import Any
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
-from swath.agent.offline.things import (
-    SAME,
-    SHORE,
-    THEY,
-    Classes,
-    Hazard,
-    Risk,
-    ThingReader,
-    Told,
-    Vague,
-    bounds,
-    has,
-    operator,
-    piece,
-    steps,
-    values,
-)
+from swath.agent.offline.children import bounds, has, operator, piece, steps, values
+from swath.agent.offline.clauses import Hazard, Risk, Told, Vague
+from swath.agent.offline.meaning import SAME, SHORE, THEY
+from swath.agent.offline.things import Classes, ThingReader
 from swath.agent.offline.unsettled import Unsettled
 
 

@@ -8,30 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 
 from lark import Token, Transformer
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline import question as q
-from swath.agent.offline.pieces import Piece
+from swath.agent.offline.children import OperatorWord, has, listed_steps, piece, steps, things, values
+from swath.agent.offline.clauses import (
+    Assumption,
+    Context,
+    Filter,
+    HeadedRisk,
+    Panelled,
+    Restated,
+    Told,
+    Vague,
+    Where,
+    Without,
+)
+from swath.agent.offline.meaning import EVERYTHING, SAME, THEY
 from swath.agent.offline.unsettled import Unsettled
-
-_OPERATORS: dict[str, q.Operator] = {
-    "OVER": ">", "over": ">", "UNDER": "<", "under": "<", "ATLEAST": ">=", "ATMOST": "<=", "EXACTLY": "==",
-}  # fmt: skip
-THEY = m.Thing(pronoun="they")
-"""The thing named before; filled in by `settle.py`."""
-ELIDED = m.Thing(pronoun="elided")
-"""A class left out because it was just named: "and how many in the south?"."""
-AREA = m.Thing(areal=True, pronoun="area")
-"""The area that is meant: of what was named before, or else of the image."""
-SHORE = m.Thing(pronoun="shore")
-"""The edge of the water, as something to be near to."""
-EVERYTHING = m.Thing(everything=True)
-SAME = m.Thing(pronoun="same")
-"""The first thing of the same question: "the largest building ... the smallest one"."""
 
 
 @dataclass(frozen=True)
@@ -43,157 +39,6 @@ class Classes:
     joined: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class Context:
-    """A thing named for what follows."""
-
-    thing: m.Thing
-
-
-@dataclass(frozen=True)
-class Panelled(Context):
-    """Something that is thought of as covered with solar panels, or a share of it."""
-
-    share: Decimal = Decimal(1)
-
-
-@dataclass(frozen=True)
-class Without:
-    """Classes that are left out of what a share is of: "excluding water, what percentage is built up?"."""
-
-    words: tuple[m.ClassWord, ...]
-
-
-@dataclass(frozen=True)
-class HeadedRisk:
-    """A risk as a heading, which the question has to give the distance of."""
-
-
-@dataclass(frozen=True)
-class Hazard:
-    """What is meant by a risk: nearness to something."""
-
-    near: m.Near
-
-
-@dataclass(frozen=True)
-class Restated:
-    """A class named once more with a size, for every mention of it."""
-
-    thing: m.Thing
-
-
-@dataclass(frozen=True)
-class Filter:
-    """A size for everything that is counted; of one class only, where one is named."""
-
-    sizes: tuple[m.Step, ...]
-    only: m.Thing | None = None
-
-
-@dataclass(frozen=True)
-class Where:
-    """A distance said before the question, for everything that it measures."""
-
-    steps: tuple[m.Step, ...]
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """A constant of solar power."""
-
-    irradiance: Decimal | None = None
-    efficiency: Decimal | None = None
-
-
-@dataclass(frozen=True)
-class Span:
-    """Both dates named, or the earlier, as that between which something changed."""
-
-    dates: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Vague:
-    """A "near" or a risk without a distance; `risk` is "flood", "fire", "water access" or "any"."""
-
-    words: str
-    risk: str = ""
-
-
-@dataclass(frozen=True)
-class Risk:
-    """At risk within a distance; the target follows from the risk and the scene."""
-
-    kind: str
-    distance: m.Amount
-
-
-@dataclass(frozen=True)
-class Told(m.Near):
-    """What was said to be meant by a risk; "not at risk, that is, further than 50 m away" says its opposite at once."""
-
-
-def piece(token: Any) -> Piece:
-    """What a token stands for."""
-    value: Piece = token.value
-    return value
-
-
-def things(children: Sequence[Any]) -> list[m.Thing]:
-    """The things among the children."""
-    return [child for child in children if isinstance(child, m.Thing)]
-
-
-def steps(children: Sequence[Any]) -> tuple[Any, ...]:
-    """The steps among the children, lists of them opened."""
-    found: list[Any] = []
-    for child in children:
-        if isinstance(child, tuple):
-            found += child
-        elif isinstance(child, (*_NARROWING, Vague, Risk)):
-            found.append(child)
-    return tuple(found)
-
-
-def values(children: Sequence[Any], *kinds: str) -> list[Any]:
-    """The values of the tokens of some kinds."""
-    return [piece(child).value for child in children if isinstance(child, Token) and child.type in kinds]
-
-
-def has(children: Sequence[Any], *kinds: str) -> bool:
-    """Whether a token of one of the kinds is among the children."""
-    return any(isinstance(child, Token) and child.type in kinds for child in children)
-
-
-def operator(children: Sequence[Any]) -> q.Operator:
-    """The comparison among the children.
-
-    Raises:
-        StopIteration: there is none, which the grammar excludes.
-    """
-    return next(
-        _OPERATORS[name]
-        for child in children
-        for name in [child.type if isinstance(child, Token) else getattr(child, "operator", "")]
-        if name in _OPERATORS
-    )
-
-
-@dataclass(frozen=True)
-class _Operator:
-    operator: str
-
-
-def bounds(sign: q.Operator, limit: m.Amount | q.Measure) -> tuple[m.Bound | None, m.Bound | None]:
-    """Lower and upper bound of a comparison."""
-    bound = m.Bound(limit, sign in (">=", "<=", "=="))
-    return (bound if sign in (">", ">=", "==") else None), (bound if sign in ("<", "<=", "==") else None)
-
-
-_NARROWING = (
-    m.Size, m.Near, m.Touching, m.Inside, m.InPart, m.Not, m.EitherOf, m.Whole, m.Dated, m.Changed, m.Turned,
-)  # fmt: skip
 _VAGUE: dict[str, m.Vagueness] = {"SMALLISH": "small", "BIGGISH": "large", "ISOLATED": "isolated"}
 
 
@@ -426,11 +271,11 @@ class ThingReader(Transformer[Token, Any]):
     def conds_not(self, children: list[Any]) -> tuple[Any, ...]:
         return (*listed_steps(children[0]), *_denied(listed_steps(children[-1])))
 
-    def over(self, children: list[Any]) -> _Operator:
-        return _Operator("over")
+    def over(self, children: list[Any]) -> OperatorWord:
+        return OperatorWord("over")
 
-    def under(self, children: list[Any]) -> _Operator:
-        return _Operator("under")
+    def under(self, children: list[Any]) -> OperatorWord:
+        return OperatorWord("under")
 
 
 def _whole(children: Sequence[Any]) -> tuple[m.Step, ...]:
@@ -454,11 +299,6 @@ def _distinct(words: Sequence[m.ClassWord]) -> tuple[m.ClassWord, ...]:
     for word in words:
         kept.setdefault(word.names, word)
     return tuple(kept.values())
-
-
-def listed_steps(child: Any) -> tuple[Any, ...]:
-    """One step or several as a tuple."""
-    return steps([child])
 
 
 def _denied(conditions: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline.things import Risk, Vague
+from swath.agent.offline.clauses import Risk, Vague
 
 STEPS = (
     m.Size, m.Near, m.Touching, m.Overlapping, m.Inside, m.InPart, m.Not, m.EitherOf, m.Pick, m.Whole, m.Dated,

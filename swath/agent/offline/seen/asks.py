@@ -12,9 +12,9 @@ from lark import Token
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
+from swath.agent.offline.children import bounds, has, piece, things, values
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.seen.things import ALL_OF_IT, ANYTHING, Conditions, Said, SeenThings, sign_of, steps_in
-from swath.agent.offline.things import bounds, has, piece, things, values
 from swath.agent.offline.unsettled import Unsettled
 
 

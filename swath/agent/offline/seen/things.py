@@ -13,8 +13,8 @@ from lark import Token, Transformer
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
+from swath.agent.offline.children import bounds, has, piece, things, values
 from swath.agent.offline.seen import meaning as s
-from swath.agent.offline.things import bounds, has, piece, things, values
 from swath.agent.offline.unsettled import Unsettled
 
 ALL_OF_IT = m.Thing(everything=True)
