@@ -10,12 +10,13 @@ from swath.agent.offline import asks as a
 from swath.agent.offline import growth
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
-from swath.agent.offline.amounts import units
 from swath.agent.offline.children import bounds
+from swath.agent.offline.comparable import check_units, dimension, dimension_of_unit, like, size_claims, size_of_target
 from swath.agent.offline.meaning import THEY
 from swath.agent.offline.naming import Namer
-from swath.agent.offline.parts import QUADRANTS
-from swath.agent.offline.trees import STEPS, all_things_in, before_pick, parts_in, placed, rebuilt, things_in
+from swath.agent.offline.ranking import dominant, dominates, ranked
+from swath.agent.offline.sides import parts_called, parts_taken_off, place_name, places_of
+from swath.agent.offline.trees import all_things_in, before_pick, placed, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
@@ -33,18 +34,20 @@ class Settler(Namer):
             Unsettled: something is left open that must not be guessed.
         """
         answer = self._in_unit(self._resolved(self.named(parsed)))
-        self._note_words(answer)
-        return q.Question(answer, self.unit, tuple(dict.fromkeys(self.notes)), self.classes)
+        notes = (*self.notes, *word_notes(answer))
+        return q.Question(answer, self.unit, tuple(dict.fromkeys(notes)), self.classes)
 
     # ------------------------------------------------------------------ what is measured
     def _resolved(self, node: Any) -> Any:
         """The answer with every open choice made."""
         handlers: dict[type, Callable[[Any], Any]] = {
             a.ShareAsked: self._share, a.ComparedAsked: self._compared, a.RatioAsked: self._ratio,
-            a.ChoiceAsked: self._choice, a.Dominant: self._dominant, a.SideAsked: self._side,
+            a.ChoiceAsked: self._choice, a.SideAsked: self._side,
             a.WhereAsked: self._where, a.Between: self._between, a.DensityAsked: self._density, a.Bare: self._bare,
             a.AreaOrNumber: self._area_or_number, a.GrewAsked: self._grew,
-            a.RankAsked: self._ranked, a.DominantAsked: self._dominates,
+            a.Dominant: lambda asked: dominant(asked, self.classes),
+            a.RankAsked: lambda asked: ranked(asked, self.classes),
+            a.DominantAsked: lambda asked: dominates(asked, self.classes),
             a.GrewMost: lambda asked: growth.grew_most(asked, self.classes),
             a.TurnedAsked: lambda asked: growth.turned(asked, self.classes),
         }  # fmt: skip
@@ -104,7 +107,7 @@ class Settler(Namer):
                 if "ANY" in thing.listed and not thing.areal:
                     size = m.Size(*bounds(asked.operator, amount))
                     return self._exists(before_pick(thing, size), denied=False)
-                of_target = _size_of_target(thing, m.Size(*bounds(asked.operator, amount)))
+                of_target = size_of_target(thing, m.Size(*bounds(asked.operator, amount)))
                 if of_target is not None:
                     return self._exists(of_target, denied=False)
             return q.Compared(self._against(asked.operands[0], asked.amount), asked.operator, asked.amount)
@@ -121,7 +124,7 @@ class Settler(Namer):
             measure = self._resolved(operand)
             if isinstance(measure, q.Area) and amount.unit == "percent":
                 return q.Share(measure.thing)
-            self._check_units(measure, amount)
+            check_units(measure, amount)
             return measure
         if amount.unit == "m2":
             return q.Area(operand)
@@ -132,12 +135,6 @@ class Settler(Namer):
         if amount.unit == "":
             return q.Count(operand)
         raise Unsettled(f"It does not say what of it is to be compared with {amount.said}.")
-
-    def _check_units(self, measure: Any, amount: m.Amount) -> None:
-        """Refuse what cannot be compared, such as a distance with hectares."""
-        measure = measure.a if isinstance(measure, q.Difference) else measure
-        if amount.unit not in UNIT_OF.get(type(measure), (amount.unit,)):
-            raise Unsettled(f"{amount.said} is not a limit for what is measured.")
 
     def _alike(self, operands: Sequence[Any], *, more: bool) -> list[Any]:
         """Operands measured in the same way, a part of the image said at the end for all of them."""
@@ -152,12 +149,12 @@ class Settler(Namer):
         sample = measures[0]
         found = iter(measures)
         alike = [next(found) if not isinstance(operand, m.Thing) else like(sample, operand) for operand in operands]
-        if len({_dimension(measure) for measure in alike}) > 1:
+        if len({dimension(measure) for measure in alike}) > 1:
             raise Unsettled("It compares different kinds of measurements.")
         return alike
 
     def _alike_placed(self, operands: Sequence[Any]) -> list[Any]:
-        places = [[step for thing in things_in(operand) for step in _places(thing)] for operand in operands]
+        places = [[step for thing in things_in(operand) for step in places_of(thing)] for operand in operands]
         if not places[-1] or any(places[:-1]):
             return list(operands)
         self.notes.append("All that is compared is taken in that part of the image.")
@@ -191,43 +188,16 @@ class Settler(Namer):
             raise Unsettled("It compares something that is no class.")
         names = tuple(" and ".join(name for word in thing.classes for name in word.names) for thing in things)
         if len(set(names)) < len(names):
-            names = tuple(_place_name(thing) or name for thing, name in zip(things, names, strict=True))
+            names = tuple(place_name(thing) or name for thing, name in zip(things, names, strict=True))
         if len(set(names)) < len(names):
             raise Unsettled("What it compares has the same name.")
         return q.Choice(names, tuple(measures), asked.most)
 
-    def _dominates(self, asked: a.DominantAsked) -> q.Claim:
-        """Whether one class covers more than each of the others."""
-        names = [name for word in asked.thing.classes for name in word.names]
-        if len(names) != 1 or asked.thing.steps or asked.thing.inverted or asked.thing.without:
-            raise Unsettled("It is not clear which one class is to be compared with all others.")
-        areas = dict(zip(self.classes, self._areas(m.Thing(everything=True), self.classes), strict=True))
-        own = areas.pop(names[0])
-        return q.AllOf(tuple(q.Compared(own, ">" if asked.most else "<", other) for other in areas.values()))
-
-    def _dominant(self, asked: a.Dominant) -> q.Choice:
-        names = self._names_without(asked)
-        return q.Choice(names, self._areas(asked.within, names), asked.most, without=asked.without)
-
-    def _ranked(self, asked: a.RankAsked) -> q.Ranking:
-        names = self._names_without(asked)
-        if asked.last is not None and not 0 <= asked.first < asked.last <= len(names):
-            raise Unsettled(f"There are {len(names)} classes.")
-        areas = self._areas(asked.within, names)
-        return q.Ranking(names, areas, asked.most, asked.first, asked.last, asked.without)
-
-    def _names_without(self, asked: a.Dominant | a.RankAsked) -> tuple[str, ...]:
-        return tuple(name for name in self.classes if name not in asked.without)
-
-    def _areas(self, within: m.Thing, names: Sequence[str]) -> tuple[q.Area, ...]:
-        """The area of every class where something is asked."""
-        return tuple(q.Area(m.Thing((m.ClassWord((name,), name),), within.steps)) for name in names)
-
     def _side(self, asked: a.SideAsked) -> q.Choice:
-        operand, named = _parts_taken_off(asked.operand)
+        operand, named = parts_taken_off(asked.operand)
         if named and asked.parts:
             raise Unsettled("It is not clear which parts of the image are to be compared.")
-        parts = named or asked.parts or self._parts(asked.word)
+        parts = named or asked.parts or parts_called(asked.word)
         if asked.located:
             inside = tuple(self._resolved(q.Count(operand.having(m.InPart(part)))) for part in parts)
             said = f"where the {operand.steps[-1].which} {operand.classes[0].word} is"
@@ -244,15 +214,10 @@ class Settler(Namer):
         elif asked.points:
             measure = q.Share(operand)
         else:
-            by_area = _dimension_of_unit(self.unit or "") in ("area", "pixels")
+            by_area = dimension_of_unit(self.unit or "") in ("area", "pixels")
             measure = q.Area(operand) if by_area else self._kind_of([operand], more=True)(operand)
         percent = asked.percent or (self.unit == "percent" and not asked.points)
         return growth.grown(replace(asked, percent=percent), measure)
-
-    def _parts(self, word: str) -> tuple[str, ...]:
-        if word.rstrip("s") in ("quadrant", "quarter", "corner"):
-            return QUADRANTS
-        raise Unsettled('It does not say which halves, such as "the northern or the southern half".')
 
     def _exists(self, thing: m.Thing, *, denied: bool) -> q.Claim:
         """Of "a road and a building" each has to be there; of "no road and no building" neither."""
@@ -272,11 +237,11 @@ class Settler(Namer):
             return self._exists(before_pick(thing, *asked.conditions), denied=False)
         if sizes and (len(sizes) < len(asked.conditions) or (thing.countable and not thing.picked)):
             raise Unsettled('It could mean any of them or all of them; say "is any" or "are all".')
-        of_target = _size_of_target(thing, sizes[0]) if len(sizes) == 1 else None
+        of_target = size_of_target(thing, sizes[0]) if len(sizes) == 1 else None
         if of_target is not None:
             return self._exists(of_target, denied=False)
         if sizes:
-            claims = [claim for size in sizes for claim in _size_claims(thing, size)]
+            claims = [claim for size in sizes for claim in size_claims(thing, size)]
             return claims[0] if len(claims) == 1 else q.AllOf(tuple(claims))
         far = asked.conditions[0] if len(asked.conditions) == 1 else None
         if isinstance(far, m.Near) and far.low and not far.high and not thing.objects and not thing.steps:
@@ -293,9 +258,9 @@ class Settler(Namer):
 
     def _bare(self, asked: a.Bare) -> q.Area | q.Count | q.Power:
         sized = any(isinstance(step, m.Size) for step in asked.thing.steps)
-        if _dimension_of_unit(self.unit or "") == "power":
+        if dimension_of_unit(self.unit or "") == "power":
             return q.Power(asked.thing)
-        if _dimension_of_unit(self.unit or "") in ("area", "pixels", "share") or (asked.thing.areal and not sized):
+        if dimension_of_unit(self.unit or "") in ("area", "pixels", "share") or (asked.thing.areal and not sized):
             return q.Area(asked.thing)
         if asked.thing.countable and asked.thing.steps and not asked.thing.picked and self.unit is None:
             self.notes.append("Their number is counted, as nothing else is asked.")
@@ -309,7 +274,7 @@ class Settler(Namer):
         if asked.per is not None:
             self.unit = f"per {asked.per}"
         density = asked.density
-        places = tuple(_places(density.thing))
+        places = tuple(places_of(density.thing))
         if density.whole is None and places:
             return replace(density, whole=m.Thing(everything=True, steps=places))
         return density
@@ -318,15 +283,11 @@ class Settler(Namer):
     def _in_unit(self, answer: Any) -> Any:
         if self.unit is not None and isinstance(answer, CLAIMS):
             raise Unsettled("It asks for a unit, but for yes or no.")
-        if isinstance(answer, q.Ratio) and _dimension_of_unit(self.unit or "") == "area" and _is_plain_ratio(answer):
+        if isinstance(answer, q.Ratio) and dimension_of_unit(self.unit or "") == "area" and _is_plain_ratio(answer):
             self.unit = None  # "for every hectare of A how many hectares of B"
         if self.unit == "percent" and isinstance(answer, q.Area):
             return self._share(a.ShareAsked(answer.thing, of_image=False))
-        if (
-            self.unit is not None
-            and isinstance(answer, q.Share)
-            and _dimension_of_unit(self.unit) in ("area", "pixels")
-        ):
+        if self.unit is not None and isinstance(answer, q.Share) and dimension_of_unit(self.unit) in ("area", "pixels"):
             answer = q.Area(answer.part)
             self.notes = [note for note in self.notes if not note.startswith("The percentage")]
         if self.unit == "px":
@@ -334,9 +295,6 @@ class Settler(Namer):
             if isinstance(answer, q.ImageFact):
                 answer = q.ImageFact(f"{answer.name} px")
         return answer
-
-    def _note_words(self, answer: Any) -> None:
-        self.notes += word_notes(answer)
 
 
 def word_notes(answer: Any) -> list[str]:
@@ -347,92 +305,6 @@ def word_notes(answer: Any) -> list[str]:
         for word in words
         if not any(vocabulary.spelt(word.word, (name,)) for name in word.names)
     ]
-
-
-UNIT_OF: dict[type, tuple[str, ...]] = {
-    q.Area: ("m2", "px"), q.AreaStatistic: ("m2", "px"), q.Count: ("",), q.Share: ("percent",), q.Perimeter: ("m",),
-    q.Distance: ("m",), q.Spacing: ("m",), q.Power: ("kW",), q.Ratio: ("",), q.Density: ("",), q.Growth: ("percent",),
-}  # fmt: skip
-"""Units of the amounts that a measure can be held against."""
-
-
-def like(sample: Any, thing: m.Thing) -> Any:
-    """A thing measured as something else was."""
-    if isinstance(sample, q.Count):
-        return q.Count(thing)
-    if isinstance(sample, q.Area | q.AreaStatistic):
-        return q.Area(thing, sample.in_pixels)
-    if isinstance(sample, q.Share):
-        return q.Share(thing, sample.whole)
-    if isinstance(sample, q.Perimeter):
-        return q.Perimeter(thing)
-    if isinstance(sample, q.AreaStatistic):
-        return q.Area(thing)
-    raise Unsettled("It compares different kinds of measurements.")
-
-
-def _parts_taken_off(operand: Any) -> tuple[Any, tuple[str, ...]]:
-    """In "more buildings, the northern or the southern half" the halves are no condition of the buildings."""
-    named: list[str] = []
-
-    def without(part: Any) -> Any:
-        if not isinstance(part, m.Thing):
-            return part if isinstance(part, STEPS) else None
-        placed = [step for step in part.steps if _is_placing(step)]
-        named.extend(step.part for step in parts_in(tuple(placed)) if isinstance(step, m.InPart))
-        return replace(part, steps=tuple(step for step in part.steps if not _is_placing(step)))
-
-    operand = rebuilt(operand, without)
-    if len(named) == 1 or len(set(named)) < len(named):
-        raise Unsettled("It is not clear which parts of the image are to be compared.")
-    return operand, tuple(named)
-
-
-def _is_placing(step: Any) -> bool:
-    """Whether a step is a part of the image, or one of several."""
-    if isinstance(step, m.EitherOf):
-        return all(_is_placing(one) for option in step.options for one in option)
-    return isinstance(step, m.InPart)
-
-
-def _places(thing: m.Thing) -> list[m.InPart]:
-    return [step for step in thing.steps if isinstance(step, m.InPart)]
-
-
-def _place_name(thing: m.Thing) -> str | None:
-    return next((step.part for step in thing.steps if isinstance(step, m.InPart)), None)
-
-
-def _size_claims(thing: m.Thing, size: m.Size) -> list[q.Compared]:
-    claims: list[q.Compared] = []
-    signs: tuple[tuple[m.Bound | None, q.Operator, q.Operator], ...] = ((size.low, ">=", ">"), (size.high, "<=", "<"))
-    for bound, inclusive, exclusive in signs:
-        if bound is not None:
-            in_pixels = isinstance(bound.limit, m.Amount) and bound.limit.unit == "px"
-            sign = inclusive if bound.inclusive else exclusive
-            claims.append(q.Compared(q.Area(thing, in_pixels), sign, bound.limit))
-    return claims
-
-
-def _size_of_target(thing: m.Thing, size: m.Size) -> m.Thing | None:
-    """In "is the road within 5 m of any building larger than 300 m2" the size is that of the objects named last."""
-    last = thing.steps[-1] if thing.steps else None
-    if not isinstance(last, m.Near | m.Touching | m.Inside) or last.target.areal or not last.target.classes:
-        return None
-    if not all(word.plural or word.single for word in last.target.classes):
-        return None
-    return replace(thing, steps=(*thing.steps[:-1], replace(last, target=last.target.having(size))))
-
-
-def _dimension(measure: Any) -> str:
-    if isinstance(measure, q.Times):
-        return _dimension(measure.of)
-    units = UNIT_OF.get(type(measure))
-    return units[0] if units else type(measure).__name__
-
-
-def _dimension_of_unit(key: str) -> str:
-    return units()[key].dimension if key in units() else ""
 
 
 def _is_plain_ratio(answer: q.Ratio) -> bool:
