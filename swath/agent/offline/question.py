@@ -105,7 +105,7 @@ class Power:
 
 @dataclass(frozen=True)
 class ImageFact:
-    """Something about the image itself: a key of `IMAGE_FACTS` in `program.py`."""
+    """Something about the image itself: a key of `IMAGE_FACTS` in `image_facts.py`."""
 
     name: str
 

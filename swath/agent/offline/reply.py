@@ -8,9 +8,11 @@ from typing import Any
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.amounts import units
-from swath.agent.offline.program import Writer, image_fact, plain
+from swath.agent.offline.image_facts import image_fact
+from swath.agent.offline.program import Writer
 from swath.agent.offline.trees import all_things_in, parts_in, things_in
 from swath.agent.offline.unsettled import Unsettled
+from swath.agent.offline.variables import plain
 from swath.segment import vocabulary
 
 _SMALL = frozenset({"building", "house", "warehouse", "solar", "vehicle", "car", "truck", "ship", "aircraft", "tank"})

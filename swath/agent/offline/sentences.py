@@ -10,7 +10,7 @@ from typing import Any
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.amounts import units
-from swath.agent.offline.program import image_fact
+from swath.agent.offline.image_facts import image_fact
 from swath.agent.offline.seen import sentences as seen_sentences
 from swath.agent.offline.trees import things_in
 from swath.segment import vocabulary

@@ -8,9 +8,10 @@ from typing import Any
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
-from swath.agent.offline.program import Writer, plain
+from swath.agent.offline.program import Writer
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.unsettled import Unsettled
+from swath.agent.offline.variables import plain
 
 _OF_OBJECTS = (s.Look, s.InCell, s.Related, s.Ranked, s.Only, m.Size, m.Touching, m.Pick, m.Overlapping)
 """Steps that keep or drop whole objects."""
