@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
-from typing import Any
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
-from swath.agent.offline.amounts import units
-from swath.agent.offline.image_facts import image_fact
+from swath.agent.offline.phrases import (
+    amount,
+    class_names,
+    is_plain,
+    joined,
+    narrowed,
+    number,
+    one_of,
+    plainly,
+    thing,
+    things,
+    with_article,
+)
 from swath.agent.offline.seen import sentences as seen_sentences
 from swath.agent.offline.trees import things_in
-from swath.segment import vocabulary
-from swath.segment.dates import DATES
 
-_STATISTICS = {
-    "mean": "average",
-    "median": "median",
-    "std": "standard deviation of the",
-    "min": "smallest",
-    "max": "largest",
-}
-_DISTANCES = {None: "shortest", "mean": "average", "max": "largest", "min": "smallest"}
 _OPERATORS = {">": "more than", ">=": "at least", "<": "less than", "<=": "at most", "==": "equal to"}
-_PARTS = {"north": "northern half", "south": "southern half", "east": "eastern half", "west": "western half"}
-_PARTS |= {"top": "upper half", "bottom": "lower half", "left": "left half", "right": "right half"}
 
 
 def reading(answer: q.Answer) -> str:
@@ -54,7 +51,7 @@ def _choice(choice: q.Choice) -> str:
     of = " or ".join(choice.names)
     if choice.said:
         return f"{choice.said}: {of}"
-    if all(isinstance(measure, q.Area | q.Count) and _is_plain(measure.thing) for measure in choice.measures):
+    if all(isinstance(measure, q.Area | q.Count) and is_plain(measure.thing) for measure in choice.measures):
         kind = "area" if isinstance(choice.measures[0], q.Area) else "number of regions"
         return f"which has the {superlative} {kind}: {of}"
     return f"which is the {superlative}: {' or '.join(dict.fromkeys(map(number, choice.measures)))}"
@@ -63,14 +60,9 @@ def _choice(choice: q.Choice) -> str:
 def _ranking(ranking: q.Ranking) -> str:
     order = "largest to smallest" if ranking.most else "smallest to largest"
     which = "" if ranking.last is None else f", from place {ranking.first + 1} to {ranking.last}"
-    place = _narrowed("", next(things_in(ranking.measures)).steps)
-    without = f", without {_joined(ranking.without)}" if ranking.without else ""
+    place = narrowed("", next(things_in(ranking.measures)).steps)
+    without = f", without {joined(ranking.without)}" if ranking.without else ""
     return f"classes in the order of their area{place}, {order}{which}{without}"
-
-
-def _is_plain(of: m.Thing) -> bool:
-    """Whether a name says all of a thing."""
-    return not (of.steps or of.inverted or of.without or of.also)
 
 
 def claim(of: q.Claim) -> str:
@@ -78,7 +70,7 @@ def claim(of: q.Claim) -> str:
     if isinstance(of, q.Exists):
         return _exists(of.thing)
     if isinstance(of, q.Compared):
-        right = amount(of.right) if isinstance(of.right, m.Amount) else _with_article(of.right)
+        right = amount(of.right) if isinstance(of.right, m.Amount) else with_article(of.right)
         return f"the {number(of.left)} is {_OPERATORS[of.operator]} {right}"
     if isinstance(of, q.Connected):
         return f"{_the(of.thing)} {_verb(of.thing)} one connected region"
@@ -94,31 +86,25 @@ def claim(of: q.Claim) -> str:
 
 def _exists(of: m.Thing, *, denied: bool = False) -> str:
     """That there is such a thing, or that what was picked fulfils what is said after it."""
-    steps = _plainly(of).steps
+    steps = plainly(of).steps
     picks = [at for at, step in enumerate(steps) if isinstance(step, m.Pick)]
     if any(isinstance(step, m.SeenStep) for step in steps) or of.inverted or of.everything:
-        return f"there is {'no ' if denied else ''}{thing(_plainly(of))}"
+        return f"there is {'no ' if denied else ''}{thing(plainly(of))}"
     if picks and picks[-1] + 1 < len(steps):
         picked = things(replace(of, steps=steps[: picks[-1] + 1]))
-        rest = _narrowed("", steps[picks[-1] + 1 :]).strip()
-        if _pick_count(steps) > 1:
+        rest = narrowed("", steps[picks[-1] + 1 :]).strip()
+        if pick_count(steps) > 1:
             return f"{'none' if denied else 'at least one'} of {picked} is {rest}"
         return f"{picked} is {'not ' if denied else ''}{rest}"
     if picks:
-        return f"there is {'no such object as ' if denied else ''}{things(_plainly(of))}"
+        return f"there is {'no such object as ' if denied else ''}{things(plainly(of))}"
     if of.objects or any(isinstance(step, m.Size | m.Overlapping) for step in steps):
-        said = _narrowed(" or ".join(_one(word) for word in of.classes), steps)
+        said = narrowed(" or ".join(one_of(word) for word in of.classes), steps)
         return f"there is {'no' if denied else 'at least one'} {said}"
-    return f"there is {'no ' if denied else ''}{_narrowed(_names(of, plural=False), steps)}"
+    return f"there is {'no ' if denied else ''}{narrowed(class_names(of, plural=False), steps)}"
 
 
-def _one(word: m.ClassWord) -> str:
-    """One thing of a class: "building", "water region"."""
-    name = _joined(word.names)
-    return name if _many(name, word.names) == f"{name}s" else f"{name} region"
-
-
-def _pick_count(steps: Sequence[m.Step]) -> int:
+def pick_count(steps: Sequence[m.Step]) -> int:
     """How many things are picked."""
     pick = next(step for step in reversed(steps) if isinstance(step, m.Pick))
     return 1 if pick.which.startswith("nth") else pick.n
@@ -132,248 +118,6 @@ def _the(of: m.Thing) -> str:
 
 def _verb(of: m.Thing) -> str:
     if of.picked:
-        return "is" if _pick_count(of.steps) == 1 else "are"
+        return "is" if pick_count(of.steps) == 1 else "are"
     sized = any(isinstance(step, m.Size | m.Overlapping | m.Whole) for step in of.steps)
     return "are" if of.objects or sized else "is"
-
-
-def _with_article(measure: q.Measure) -> str:
-    said = number(measure)
-    return said if isinstance(measure, q.Times) else f"the {said}"
-
-
-def number(measure: q.Measure) -> str:
-    """A measure as a noun phrase without an article."""
-    if isinstance(measure, q.Count):
-        return f"number of {_counted(measure.thing)}"
-    if isinstance(measure, q.Area):
-        return f"{'pixel count' if measure.in_pixels else 'area'} of {thing(measure.thing)}"
-    if isinstance(measure, q.Share):
-        return _share(measure)
-    if isinstance(measure, q.AreaStatistic):
-        return f"{_STATISTICS[measure.statistic]} area of {_counted(measure.thing)}"
-    if isinstance(measure, q.Perimeter):
-        return f"length of the outline of {thing(measure.thing)}"
-    if isinstance(measure, q.Distance):
-        which = _DISTANCES.get(measure.statistic, measure.statistic)
-        return f"{which} distance from {thing(measure.a)} to {thing(measure.b)}"
-    if isinstance(measure, q.Spacing):
-        if measure.statistic == "min":
-            return f"shortest distance between any two of the {_counted(measure.thing)}"
-        which = _DISTANCES.get(measure.statistic, measure.statistic)
-        return f"{which} distance from each of the {_counted(measure.thing)} to the nearest other one"
-    return _other_number(measure)
-
-
-def _counted(of: m.Thing) -> str:
-    return things(_plainly(of))
-
-
-def _plainly(of: m.Thing) -> m.Thing:
-    """A thing without saying that its objects are whole, where nothing else could be meant."""
-    return replace(of, steps=tuple(step for step in of.steps if not isinstance(step, m.Whole)))
-
-
-def _share(share: q.Share) -> str:
-    if share.by_count and isinstance(share.whole, m.Thing):
-        return f"share, by number, of {_counted(share.part)} among {_counted(share.whole)}"
-    if share.whole is None:
-        part = share.part
-        said = _narrowed("", part.steps).strip() if part.everything else thing(part)
-        return f"share of the image that is {said}"
-    if isinstance(share.whole, m.InPart):
-        said = _narrowed(_names(share.part, plural=False), [step for step in share.part.steps if step != share.whole])
-        return f"share of the {part_words(share.whole.part)} that is {said}"
-    whole = thing(share.whole) if share.whole.everything or share.whole.inverted else _covered(share.whole)
-    inside = share.part.steps[-1] if share.part.steps else None
-    if isinstance(inside, m.Inside) and share.part == share.whole.having(inside):
-        return f"share of {whole} that is {'in ' if share.part.picked else ''}{thing(inside.target)}"
-    return f"share of {whole} that is {thing(share.part)}"
-
-
-def _covered(of: m.Thing) -> str:
-    said = thing(of)
-    return said if said.startswith("the ") else f"the {said}"
-
-
-def _other_number(measure: q.Measure) -> str:
-    if isinstance(measure, q.Density):
-        per = f"area of {thing(measure.whole)}" if measure.whole else "area of the image"
-        return f"number of {things(measure.thing)} per {per}"
-    if isinstance(measure, q.Power):
-        irradiance = measure.irradiance if measure.irradiance is not None else Decimal(1000)
-        efficiency = measure.efficiency if measure.efficiency is not None else Decimal("0.2")
-        return (
-            f"peak power of {thing(measure.thing)} at {_digits(irradiance)} W/m2 "
-            f"and an efficiency of {_digits(efficiency)}"
-        )
-    if isinstance(measure, q.ImageFact):
-        return image_fact(measure.name)[2]
-    if isinstance(measure, q.Times):
-        return f"{_digits(measure.factor)} times {_with_article(measure.of)}"
-    if isinstance(measure, q.Growth):
-        verb = "shrank" if measure.down else "grew"
-        return f"percent by which the {number(measure.before)} {verb} to the {number(measure.after)}"
-    if isinstance(measure, q.Ratio):
-        return f"{number(measure.a)} divided by the {number(measure.b)}"
-    if isinstance(measure, q.Difference):
-        points = "in percentage points, " if isinstance(measure.a, q.Share) else ""
-        if measure.absolute:
-            return f"{points}difference between the {number(measure.a)} and the {number(measure.b)}"
-        return f"{points}{number(measure.a)} less the {number(measure.b)}"
-    if isinstance(measure, q.SeenMeasure):
-        return seen_sentences.number(measure, thing)
-    raise TypeError(f"no words for {type(measure).__name__}")
-
-
-def thing(of: m.Thing) -> str:
-    """A thing as a cover: "vegetation within 30 m of road"."""
-    if of.picked or any(isinstance(step, m.Size | m.Overlapping | m.Whole) or _is_but(step) for step in of.steps):
-        return things(of)
-    return _narrowed(_names(of, plural=False), of.steps)
-
-
-def _is_but(step: m.Step) -> bool:
-    """Whether a step takes off what is picked."""
-    return isinstance(step, m.Not) and isinstance(step.step, m.Pick)
-
-
-def things(of: m.Thing) -> str:
-    """A thing as objects: "buildings larger than 0.008 ha"."""
-    picks = [step for step in of.steps if isinstance(step, m.Pick)]
-    before = of.steps if not picks else of.steps[: of.steps.index(picks[0])]
-    after = () if not picks else of.steps[of.steps.index(picks[0]) + 1 :]
-    single = (bool(picks) and picks[0].n == 1) or any("nth" in pick.which for pick in picks)
-    plain = _is_plain(replace(of, steps=())) and not of.everything
-    name = _joined([_one(word) for word in of.classes]) if single and plain else _names(of, plural=not single)
-    said = _narrowed(name, before)
-    for pick in picks:
-        said = _picked(pick, said)
-    return _narrowed(said, tuple(step for step in after if not isinstance(step, m.Pick)))
-
-
-def _picked(pick: m.Pick, said: str) -> str:
-    if pick.target is not None:
-        return f"the {said} {pick.which} {'to' if pick.which == 'nearest' else 'from'} {thing(pick.target)}"
-    if pick.which.startswith("nth"):
-        return f"the {_ordinal(pick.n)} {pick.which.removeprefix('nth ')} {said}".replace("first ", "")
-    return f"the {pick.which} {said}" if pick.n == 1 else f"the {pick.n} {pick.which} {said}"
-
-
-def _ordinal(n: int) -> str:
-    words = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-    return words[n - 1] if 1 <= n <= len(words) else f"{n}th"
-
-
-def _names(of: m.Thing, *, plural: bool) -> str:
-    if of.everything:
-        return "the image"
-    words = [_joined(word.names) for word in of.classes]
-    if plural:
-        words = [_many(word, names) for word, names in zip(words, (word.names for word in of.classes), strict=True)]
-    said = _joined(words)
-    if of.inverted:
-        said = f"everything but {said}"
-    if of.without:
-        said += f" that is not {_joined([name for word in of.without for name in word.names])}"
-    if of.also:
-        said += f" that is {_joined([name for word in of.also for name in word.names])}"
-    return said
-
-
-def _many(word: str, names: Sequence[str]) -> str:
-    """The plural of a class name: "buildings"; "water regions" for what has none; "buildings before"."""
-    name, _, date = word.rpartition(" ")
-    if date in DATES and name:
-        return f"{_many(name, [name])} {date}"
-    if len(names) == 1 and vocabulary.concept_of(word) in (
-        "building",
-        "house",
-        "warehouse",
-        "solar",
-        "car",
-        "ship",
-        "lake",
-    ):
-        return f"{word}s" if not word.endswith("s") else word
-    return f"{word} regions"
-
-
-def _joined(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _narrowed(said: str, steps: Sequence[m.Step]) -> str:
-    return " ".join([said, *dict.fromkeys(_step(step) for step in steps)])
-
-
-def _step(step: m.Step) -> str:  # noqa: C901 -- one line for each kind of step
-    if isinstance(step, m.Size):
-        return _range(step.low, step.high, ("larger than", "at least", "smaller than", "at most"))
-    if isinstance(step, m.Near):
-        words = ("further than", "at least", "closer than", "within")
-        said = _range(step.low, step.high, words)
-        return f"{said} {'of' if said.startswith('within') and step.low is None else 'from'} {_target(step.target)}"
-    if isinstance(step, m.Touching):
-        return f"touching {_target(step.target)}"
-    if isinstance(step, m.Overlapping):
-        return f"that overlap {'no ' if step.absent else ''}{_target(step.target)}"
-    if isinstance(step, m.Inside):
-        return f"in {thing(step.target)}"
-    if isinstance(step, m.InPart):
-        return f"in the {part_words(step.part)}"
-    if isinstance(step, m.Not) and isinstance(step.step, m.Pick):
-        return f"without {_picked(step.step, 'one' if step.step.n == 1 else 'ones')}"
-    if isinstance(step, m.Not):
-        return f"not {_step(step.step)}"
-    if isinstance(step, m.Pick | m.Whole):
-        return step.which if isinstance(step, m.Pick) else "(whole objects)"
-    if isinstance(step, m.SeenStep):
-        return seen_sentences.step(step, thing)
-    if isinstance(step, m.EitherOf):
-        return step.said or " or ".join(" ".join(_step(one) for one in option) for option in step.options)
-    raise TypeError(f"no words for {type(step).__name__}")
-
-
-def _target(of: m.Thing) -> str:
-    """What something is near to: any of its classes."""
-    return thing(of) if len(of.classes) == 1 else _narrowed(" or ".join(_names_of(of)), of.steps)
-
-
-def _names_of(of: m.Thing) -> list[str]:
-    return [_joined(word.names) for word in of.classes]
-
-
-def _range(low: m.Bound | None, high: m.Bound | None, words: tuple[str, str, str, str]) -> str:
-    over, at_least, under, at_most = words
-    if low and high and low.inclusive and high.inclusive:
-        return f"between {_limit(low.limit)} and {_limit(high.limit)}"
-    said = []
-    if low:
-        said.append(f"{at_least if low.inclusive else over} {_limit(low.limit)}")
-    if high:
-        said.append(f"{at_most if high.inclusive else under} {_limit(high.limit)}")
-    return " and ".join(said)
-
-
-def _limit(limit: m.Amount | Any) -> str:
-    return amount(limit) if isinstance(limit, m.Amount) else _with_article(limit)
-
-
-def amount(of: m.Amount) -> str:
-    """An amount in the unit in which it was typed."""
-    if not of.key:
-        return f"{_digits(of.value)}{' %' if of.unit == 'percent' else ''}"
-    unit = units()[of.key]
-    return f"{_digits(of.value / unit.size)} {'%' if of.key == 'percent' else of.key}"
-
-
-def _digits(value: Decimal) -> str:
-    return f"{value.normalize():f}" if value == round(value, 9) else f"{value:.6g}"
-
-
-def part_words(part: str) -> str:
-    """A part of the image: "northern half", "north-west quadrant"."""
-    if part.endswith("-third"):
-        return _PARTS[part.removesuffix("-third")].replace("half", "third")
-    return _PARTS.get(part, f"{part} quadrant")

@@ -9,7 +9,7 @@ from typing import Any
 
 from lark.exceptions import VisitError
 
-from swath.agent.offline import grammar, preamble, sentences
+from swath.agent.offline import grammar, phrases, preamble, sentences
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.amounts import units
@@ -163,7 +163,7 @@ def _of_heights(answer: Any) -> bool:
 def reading(answer: Any) -> str:
     """What is measured, as a noun phrase."""
     own = isinstance(answer, s.Named | s.Boxes | s.Masks | s.Heights | s.Profile | s.Higher | s.OneOfTwo | s.Caption)
-    said = seen_sentences.answer(answer, sentences.thing) if own else sentences.reading(answer)
+    said = seen_sentences.answer(answer, phrases.thing) if own else sentences.reading(answer)
     return " ".join(said.replace(" ,", ",").split())
 
 
