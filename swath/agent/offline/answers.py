@@ -13,7 +13,7 @@ from swath.agent.offline.asks import Bare, ChoiceAsked, Dominant, Parsed, RankAs
 from swath.agent.offline.changes import ChangeReader
 from swath.agent.offline.children import has, piece, steps, things, values
 from swath.agent.offline.meaning import THEY
-from swath.agent.offline.measures import Others, operands_in
+from swath.agent.offline.ratios import Others, operands_in
 from swath.agent.offline.unsettled import Unsettled
 
 

@@ -14,7 +14,7 @@ from swath.agent.offline.children import operator, things, values
 from swath.agent.offline.claims import ClaimReader
 from swath.agent.offline.clauses import Span
 from swath.agent.offline.growth import at_date
-from swath.agent.offline.measures import operands_in
+from swath.agent.offline.ratios import operands_in
 from swath.agent.offline.things import Classes
 from swath.agent.offline.unsettled import Unsettled
 

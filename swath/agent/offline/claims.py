@@ -15,14 +15,15 @@ from swath.agent.offline import question as q
 from swath.agent.offline.asks import Between, ComparedAsked, DominantAsked, ShareAsked, WhereAsked
 from swath.agent.offline.children import has, operator, piece, steps, things, values
 from swath.agent.offline.meaning import THEY
-from swath.agent.offline.measures import NumberReader, here_and_there, operands_in, share_from
 from swath.agent.offline.parts import QUADRANTS
+from swath.agent.offline.ratios import RatioReader, here_and_there, operands_in
+from swath.agent.offline.shares import share_from
 from swath.agent.offline.steps import has_operator
 from swath.agent.offline.trees import placed, rebuilt
 from swath.agent.offline.unsettled import Unsettled
 
 
-class ClaimReader(NumberReader):
+class ClaimReader(RatioReader):
     """Yes or no."""
 
     def exists(self, children: list[Any]) -> q.Exists:

@@ -1,31 +1,19 @@
-"""Settles who is meant: pronouns, risks, and the clauses around a question that limit what it is about."""
+"""Settles who is meant: what pronouns and risks stand for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 from swath.agent.offline import asks as a
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
-from swath.agent.offline.clauses import (
-    Assumption,
-    Context,
-    Filter,
-    Hazard,
-    HeadedRisk,
-    Panelled,
-    Restated,
-    Risk,
-    Span,
-    Vague,
-    Where,
-    Without,
-)
+from swath.agent.offline.clauses import Context, Filter, Hazard, HeadedRisk, Panelled, Risk, Vague
 from swath.agent.offline.meaning import THEY
-from swath.agent.offline.trees import OF_DATES, STEPS, all_things_in, before_pick, parts_in, rebuilt, things_in
+from swath.agent.offline.surroundings import Surroundings, names_in
+from swath.agent.offline.trees import all_things_in, parts_in, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
@@ -35,20 +23,9 @@ _RISKS = {"flood": ("water",), "water access": ("water",), "fire": ("forest", "v
 
 
 @dataclass
-class Namer:
-    """Finds out what the things of one question are.
+class Namer(Surroundings):
+    """Finds out what the things of one question are."""
 
-    Attributes:
-        classes: the scene's classes.
-        unit: key of the unit asked for.
-        by: "number" or "area", where the question says which.
-        notes: what was chosen, for people.
-    """
-
-    classes: tuple[str, ...]
-    unit: str | None
-    by: str | None = None
-    notes: list[str] = field(default_factory=list)
     _first: m.Thing | None = None
 
     def named(self, parsed: a.Parsed) -> Any:
@@ -73,7 +50,7 @@ class Namer:
             raise Unsettled('A risk needs a distance, such as "within 100 m of water".')
         core = self._named(parsed.core, subject)
         for node in around:
-            core = self._surrounded(core, self._named(node, subject))
+            core = self.surrounded(core, self._named(node, subject))
         self._check(core)
         return core
 
@@ -98,7 +75,7 @@ class Namer:
     def _at_hazard(self, core: Any, near: m.Near) -> Any:
         """A risk as the nearness that was said to be meant by it."""
         water = set(vocabulary.matches("water", self.classes))
-        wet = _names(near.target.classes) <= water
+        wet = names_in(near.target.classes) <= water
         found = [part for part in parts_in(core) if isinstance(part, Vague) and part.risk]
         if not found or any(part.risk != "any" and (part.risk == "fire") == wet for part in found):
             raise Unsettled("It says what is at risk, but asks for something else.")
@@ -109,7 +86,7 @@ class Namer:
         if not isinstance(part, q.Power):
             return None
         panels = set(vocabulary.matches("solar", self.classes))
-        if part.thing.pronoun or (not part.thing.steps and _names(part.thing.classes) <= panels):
+        if part.thing.pronoun or (not part.thing.steps and names_in(part.thing.classes) <= panels):
             power = replace(part, thing=THEY)
             return power if share == 1 else q.Times(share, power)
         raise Unsettled("It is not clear what is to be covered with solar panels.")
@@ -173,116 +150,12 @@ class Namer:
                 return m.Thing((m.ClassWord(names, names[0]),))
         raise Unsettled(f"The source of classes does not know {words[-1]}.")
 
-    # ------------------------------------------------------------------ clauses around the question
-    def _surrounded(self, core: Any, named: Any) -> Any:
-        if isinstance(named, Filter):
-            only = named.only.classes if named.only and named.only.classes else None
-            return self._applied(core, lambda thing: before_pick(thing, *named.sizes), only, targets=False)
-        if isinstance(named, Restated):
-            sizes = named.thing.steps
-            return self._applied(core, lambda thing: before_pick(thing, *sizes), named.thing.classes, targets=True)
-        if isinstance(named, m.Dated):
-            return self._at_date(core, named)
-        if isinstance(named, Span):
-            _check_span(core, named)
-        if isinstance(named, Without):
-            return self._without(core, named)
-        if isinstance(named, Where):
-            return self._applied(core, lambda thing: before_pick(thing, *named.steps), None, targets=False)
-        if isinstance(named, m.InPart):
-            return self._placed(core, named)
-        if isinstance(named, Assumption):
-            return self._assumed(core, named)
-        return core
-
-    def _at_date(self, core: Any, date: m.Dated) -> Any:
-        """A date said before or after the question, for everything whose own date is not said."""
-
-        def changed(thing: m.Thing) -> m.Thing:
-            return thing if any(isinstance(step, OF_DATES) for step in thing.steps) else before_pick(thing, date)
-
-        if isinstance(core, q.PresentClasses):
-            return replace(core, date=date.date)
-        return self._applied(core, changed, None, targets=False)
-
-    def _applied(
-        self,
-        core: Any,
-        change: Callable[[m.Thing], m.Thing],
-        only: tuple[m.ClassWord, ...] | None,
-        *,
-        targets: bool,
-    ) -> Any:
-        applied: list[m.Thing] = []
-
-        def changed(part: Any) -> Any:
-            if not isinstance(part, m.Thing):
-                return part if isinstance(part, STEPS) and not targets else None
-            mine = only is None or bool(_names(part.classes) & _names(only))
-            if targets:
-                part = replace(part, steps=tuple(rebuilt(step, changed) for step in part.steps))
-            if mine:
-                applied.append(part)
-            return change(part) if mine else part
-
-        result = rebuilt(core, changed)
-        if not applied:
-            raise Unsettled("It limits the size of something that it does not measure.")
-        return result
-
-    def _without(self, core: Any, left_out: Without) -> Any:
-        """A share of the image less some classes; a class among the others."""
-        if isinstance(core, a.ComparedAsked) and len(core.operands) == 1:
-            return replace(core, operands=(self._without(core.operands[0], left_out),))
-        if isinstance(core, a.Dominant | a.RankAsked):
-            return replace(core, without=tuple(sorted(_names(left_out.words))))
-        share = core if isinstance(core, a.ShareAsked) else None
-        place = core.whole if isinstance(core, q.Share) and isinstance(core.whole, m.InPart) else None
-        if share is None and place is None:
-            raise Unsettled("It leaves a class out of what is no share of the image.")
-        part = share.part if share else core.part
-        if _names(part.classes) & _names(left_out.words) or part.inverted:
-            raise Unsettled("It asks for the share of a class that it leaves out.")
-        self.notes.append("The percentage is of what remains without what is left out.")
-        whole = m.Thing(left_out.words, (place,) if place else (), inverted=True)
-        return q.Share(whole.having(m.Inside(part)), whole)
-
-    def _placed(self, core: Any, place: m.InPart) -> Any:
-        def changed(part: Any) -> Any:
-            if isinstance(part, a.ShareAsked):
-                if part.of_image:
-                    self.notes.append(f"The percentage is of the {place.part} part, not of the whole image.")
-                return q.Share(before_pick(part.part, place), place)
-            if isinstance(part, q.ImageFact):
-                raise Unsettled("Facts about the image are about the whole image.")
-            if isinstance(part, m.Thing):
-                return before_pick(part, place)
-            return part if isinstance(part, STEPS) else None
-
-        return rebuilt(core, changed)
-
-    def _assumed(self, core: Any, assumption: Assumption) -> Any:
-        def changed(part: Any) -> Any:
-            if isinstance(part, q.Power):
-                return replace(
-                    part,
-                    irradiance=assumption.irradiance or part.irradiance,
-                    efficiency=assumption.efficiency or part.efficiency,
-                )
-            return None
-
-        if isinstance(core, a.Bare) and self.unit in ("W", "kW", "MW", "GW"):
-            core = q.Power(core.thing)
-        if not any(isinstance(part, q.Power) for part in parts_in(core)):
-            raise Unsettled("It gives constants of solar power, but asks for something else.")
-        return rebuilt(core, changed)
-
 
 def _of_those_named(core: Any, subject: m.Thing | None) -> Any:
     """A choice, or a share, of what was named before the question."""
     if subject is None or (subject.everything and not subject.steps):
         return core
-    if isinstance(core, q.Area) and core.thing.classes and _names(core.thing.classes) == _names(subject.classes):
+    if isinstance(core, q.Area) and core.thing.classes and names_in(core.thing.classes) == names_in(subject.classes):
         raise Unsettled("It names the same thing twice.")  # "the roof area of the properties within 50 m"
     if isinstance(core, a.Dominant | a.RankAsked):
         if isinstance(core, a.RankAsked) or len(subject.classes) < 2 or subject.steps or subject.inverted:
@@ -290,7 +163,7 @@ def _of_those_named(core: Any, subject: m.Thing | None) -> Any:
         options = tuple(replace(subject, classes=(word,)) for word in subject.classes)
         return a.ChoiceAsked(options, core.most, more=False)
     if isinstance(core, a.ShareAsked) and core.implied and not core.part.pronoun:
-        if _names(subject.classes) & _names(core.part.classes) and not subject.inverted:
+        if names_in(subject.classes) & names_in(core.part.classes) and not subject.inverted:
             raise Unsettled("It asks for the share of a class in itself.")
         return q.Share(subject.having(m.Inside(core.part)), subject)
     return core
@@ -307,13 +180,6 @@ def _check_places(thing: m.Thing) -> None:
     for step in thing.steps:
         if isinstance(step, m.Near) and step.low and step.high and step.low.limit == step.high.limit:
             raise Unsettled("Nothing is measured at exactly one distance; say within or between.")
-
-
-def _check_span(core: Any, span: Span) -> None:
-    """Both dates, or the earlier one, are named beside a change and beside nothing else."""
-    changes = any(isinstance(part, (*OF_DATES, a.GrewAsked, a.GrewMost, a.TurnedAsked)) for part in parts_in(core))
-    if not changes or len(set(span.dates)) < len(span.dates) or span.dates == ("after",):
-        raise Unsettled("It names dates, but not what is to be compared between them.")
 
 
 def _bare(thing: m.Thing) -> m.Thing:
@@ -361,7 +227,3 @@ def _elided(part: Any, before: m.Thing | None) -> Any:
 
 def _is_they(thing: m.Thing) -> bool:
     return thing.pronoun != ""
-
-
-def _names(words: Sequence[m.ClassWord]) -> set[str]:
-    return {name for word in words for name in word.names}
