@@ -17,11 +17,13 @@ from swath.agent.offline.lost import first_lost
 from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece, renamed
 from swath.agent.offline.refusals import unknown_class
 from swath.agent.offline.seen import meaning as s
+from swath.agent.offline.seen import question as sq
 from swath.agent.offline.seen import sentences as seen_sentences
 from swath.agent.offline.seen.asks import SeenReader
+from swath.agent.offline.seen.naming import is_single
 from swath.agent.offline.seen.pieces import Heard, heard
 from swath.agent.offline.seen.replies import written
-from swath.agent.offline.seen.settle import Settler, is_one, is_single
+from swath.agent.offline.seen.settle import Settler, is_one
 from swath.agent.offline.trees import parts_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.agent.planner import Program, Scene
@@ -45,9 +47,9 @@ _MEANT_BY: dict[str, tuple[type, ...]] = {
     "ALONE": (s.Related,),
     "FLOODED": (s.Flooded, s.Field),
     "VOLUME": (s.Field,),
-    "SLOPE": (s.Field, s.Between, s.Named),
+    "SLOPE": (s.Field, s.Between, sq.Named),
     "ELEVATION": (s.Field, s.At, s.Between, s.HeightDifference, q.Choice),
-    "ABOVEGROUND": (s.Field, s.At, s.Between, s.Heights, s.HeightDifference),
+    "ABOVEGROUND": (s.Field, s.At, s.Between, sq.Heights, s.HeightDifference),
     "ABOVESEA": (s.Field, s.At, s.Between),
 }
 """What a word that asks for a measurement has to have become."""
@@ -127,10 +129,10 @@ def planned(text: str, scene: Scene, *, only_one: bool = False, refused: bool = 
         asked = SeenReader().transform(grammar.parse(words.pieces, GRAMMAR))
     except VisitError as error:
         raise error.orig_exc from None
-    if isinstance(asked, s.Boxes) and (_only_a_name(words.pieces, asked.of) or _ASKS_WHAT.match(text)):
+    if isinstance(asked, sq.Boxes) and (_only_a_name(words.pieces, asked.of) or _ASKS_WHAT.match(text)):
         raise grammar.NotUnderstood(len(words.pieces))
     question = Settler(scene).settle(asked, words.unit)
-    if only_one and not (isinstance(question.answer, s.Boxes) and is_one(question.answer.of)):
+    if only_one and not (isinstance(question.answer, sq.Boxes) and is_one(question.answer.of)):
         raise grammar.NotUnderstood(0)
     if (
         refused
@@ -142,7 +144,7 @@ def planned(text: str, scene: Scene, *, only_one: bool = False, refused: bool = 
     if lost is not None:
         raise grammar.NotUnderstood(lost)
     source, notes = written(question, scene)
-    if not isinstance(question.answer, s.Caption):
+    if not isinstance(question.answer, sq.Caption):
         _check_given(source, scene)
     return Program(source, reading(question.answer), (*words.notes, *question.notes, *notes))
 
@@ -162,7 +164,9 @@ def _of_heights(answer: Any) -> bool:
 
 def reading(answer: Any) -> str:
     """What is measured, as a noun phrase."""
-    own = isinstance(answer, s.Named | s.Boxes | s.Masks | s.Heights | s.Profile | s.Higher | s.OneOfTwo | s.Caption)
+    own = isinstance(
+        answer, sq.Named | sq.Boxes | sq.Masks | sq.Heights | sq.Profile | sq.Higher | sq.OneOfTwo | sq.Caption
+    )
     said = seen_sentences.answer(answer, phrases.thing) if own else sentences.reading(answer)
     return " ".join(said.replace(" ,", ",").split())
 

@@ -10,6 +10,7 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.program import Writer
 from swath.agent.offline.seen import meaning as s
+from swath.agent.offline.seen import question as sq
 from swath.agent.offline.unsettled import Unsettled
 from swath.agent.offline.variables import plain
 
@@ -203,15 +204,15 @@ class SeenWriter(Writer):
     # ------------------------------------------------------------------ yes or no
     def claim(self, claim: q.Claim) -> str:
         """A claim as an expression that is True or False."""
-        if isinstance(claim, s.InColour):
+        if isinstance(claim, sq.InColour):
             return "has_true_colour()"
-        if isinstance(claim, s.LooksLike):
+        if isinstance(claim, sq.LooksLike):
             return f'{self.word(claim.what, claim.of)} == "{claim.word}"'
         return super().claim(claim)
 
     def word(self, what: str, of: m.Thing | None) -> str:
         """An expression that is a word for a thing or for the image."""
-        tool = s.NAMES[what][0]
+        tool = sq.NAMES[what][0]
         if of is None:
             return f"{tool}({self.let('everything', 'whole_image()')})" if what == "colour" else f"{tool}()"
         if what == "size":

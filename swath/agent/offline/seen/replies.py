@@ -7,7 +7,7 @@ from typing import Any
 from swath.agent.captions import CELLS, caption_program
 from swath.agent.offline import question as q
 from swath.agent.offline import reply
-from swath.agent.offline.seen import meaning as s
+from swath.agent.offline.seen import question as sq
 from swath.agent.offline.seen.program import SeenWriter, pixel
 from swath.agent.offline.unsettled import Unsettled
 from swath.agent.planner import Scene
@@ -19,35 +19,35 @@ _IN_FEET = {"ft": "m", "m": "m"}
 def written(question: q.Question, scene: Scene) -> tuple[str, tuple[str, ...]]:
     """The program of a question, and notes on the unit of its answer."""
     answer: Any = question.answer
-    lists = isinstance(answer, s.Heights | s.Profile)
-    if isinstance(answer, s.Named | s.Boxes | s.Masks | s.OneOfTwo | s.Caption) and question.unit is not None:
+    lists = isinstance(answer, sq.Heights | sq.Profile)
+    if isinstance(answer, sq.Named | sq.Boxes | sq.Masks | sq.OneOfTwo | sq.Caption) and question.unit is not None:
         raise Unsettled("It asks for a unit, but for no number.")
-    if isinstance(answer, s.Caption):
+    if isinstance(answer, sq.Caption):
         return caption_program(scene, answer.sentences), ()
-    if not (lists or isinstance(answer, s.Named | s.Boxes | s.Masks | s.OneOfTwo)):
+    if not (lists or isinstance(answer, sq.Named | sq.Boxes | sq.Masks | sq.OneOfTwo)):
         return reply.written(question, ground_known=scene.pixel_size_m is not None, writer_of=SeenWriter)
     writer = SeenWriter()
     if lists:
         last = _listed(writer, answer, question.unit or "m")
-    elif isinstance(answer, s.Boxes):
+    elif isinstance(answer, sq.Boxes):
         regions = writer.regions(answer.of)
         tool = "oriented_boxes_px" if answer.oriented else "boxes_px"
         last = f'reply({tool}({regions}), kind="boxes", objects={regions})'
-    elif isinstance(answer, s.Masks):
+    elif isinstance(answer, sq.Masks):
         masks = [writer.extent(thing) for thing in answer.of]
         shown = masks[0] if len(masks) == 1 else f"[{', '.join(masks)}]"
         last = f'reply({shown}, kind="mask")'
-    elif isinstance(answer, s.OneOfTwo):
+    elif isinstance(answer, sq.OneOfTwo):
         last = _one_of_two(writer, answer)
     else:
         last = _named(writer, answer)
     return "\n".join([*writer.lines, last]) + "\n", ()
 
 
-def _listed(writer: SeenWriter, answer: s.Heights | s.Profile, unit: str) -> str:
+def _listed(writer: SeenWriter, answer: sq.Heights | sq.Profile, unit: str) -> str:
     if unit not in _IN_FEET:
         raise Unsettled(f'Heights are not measured in "{unit}". Next: ask for metres or feet.')
-    if isinstance(answer, s.Profile):
+    if isinstance(answer, sq.Profile):
         (column, row), (to_column, to_row) = pixel(answer.start), pixel(answer.end)
         line = f"from_row_px={row}, from_column_px={column}, to_row_px={to_row}, to_column_px={to_column}"
         values, objects = f"profile_m({line})", "whole_image()"
@@ -61,7 +61,7 @@ def _listed(writer: SeenWriter, answer: s.Heights | s.Profile, unit: str) -> str
     return f'reply(heights, kind="ranking", unit="{unit}", objects={objects})'
 
 
-def _named(writer: SeenWriter, answer: s.Named) -> str:
+def _named(writer: SeenWriter, answer: sq.Named) -> str:
     if answer.what == "facing":
         where = "" if answer.of is None else writer.extent(answer.of)
         writer.lines += [f"compass = {list(_COMPASS)!r}", f"facing = aspect_deg({where})"]
@@ -84,7 +84,7 @@ _PAIRS = {
 """Of what two things differ by: the number of each, the first, the last."""
 
 
-def _one_of_two(writer: SeenWriter, answer: s.OneOfTwo) -> str:
+def _one_of_two(writer: SeenWriter, answer: sq.OneOfTwo) -> str:
     """On which of eight sides the one lies; neither where both are alike. Of more or fewer than two nothing is said."""
     regions = writer.regions(answer.of)
     if answer.by == "height":

@@ -9,6 +9,7 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.amounts import units
 from swath.agent.offline.seen import meaning as s
+from swath.agent.offline.seen import question as sq
 
 Say = Callable[[m.Thing], str]
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -107,33 +108,33 @@ def _field(of: s.Field, say: Say) -> str:
 
 def claim(of: q.SeenClaim, say: Say) -> str:
     """A claim as a clause."""
-    if isinstance(of, s.InColour):
+    if isinstance(of, sq.InColour):
         return "the image has red, green and blue bands of 8 bits"
-    if isinstance(of, s.LooksLike):
-        what = s.NAMES[of.what][1]
+    if isinstance(of, sq.LooksLike):
+        what = sq.NAMES[of.what][1]
         return f"the {what}{f' of {say(of.of)}' if of.of else ''} is {of.word}"
     raise TypeError(f"no words for {type(of).__name__}")
 
 
 def answer(of: Any, say: Say) -> str:
     """What is asked, as a noun phrase."""
-    if isinstance(of, s.Named):
-        return f"{s.NAMES[of.what][1]} of {say(of.of)}" if of.of else s.NAMES[of.what][1]
-    if isinstance(of, s.Boxes):
+    if isinstance(of, sq.Named):
+        return f"{sq.NAMES[of.what][1]} of {say(of.of)}" if of.of else sq.NAMES[of.what][1]
+    if isinstance(of, sq.Boxes):
         return f"{'oriented boxes' if of.oriented else 'boxes'} of {say(of.of)}"
-    if isinstance(of, s.Masks):
+    if isinstance(of, sq.Masks):
         return f"mask of {', '.join(say(thing) for thing in of.of)}"
-    if isinstance(of, s.Heights):
+    if isinstance(of, sq.Heights):
         return f"heights above ground of {say(of.of)}, {'tallest first' if of.ordered else 'one by one'}"
-    if isinstance(of, s.Profile):
+    if isinstance(of, sq.Profile):
         return f"elevations along the line from {place(of.start)} to {place(of.end)}"
-    if isinstance(of, s.Higher):
+    if isinstance(of, sq.Higher):
         word = "higher" if of.most else "lower"
         return f"which is {word}: {' or '.join(_side(option, say) for option in of.options)}"
-    if isinstance(of, s.OneOfTwo):
+    if isinstance(of, sq.OneOfTwo):
         word = _MORE[of.by][0 if of.most else 1]
         return f"side on which the {word} of the two lies: {say(of.of)}"
-    if isinstance(of, s.Caption):
+    if isinstance(of, sq.Caption):
         return "the image described in measured facts"
     raise TypeError(f"no words for {type(of).__name__}")
 

@@ -3,126 +3,37 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
-from lark import Token, Transformer
+from lark import Token
 
 from swath.agent.offline import meaning as m
-from swath.agent.offline import question as q
 from swath.agent.offline.children import bounds, has, piece, things, values
 from swath.agent.offline.seen import meaning as s
+from swath.agent.offline.seen.children import (
+    ALL_OF_IT,
+    ANYTHING,
+    NEIGHBOUR,
+    By,
+    Conditions,
+    Middle,
+    Noun,
+    Placed,
+    ordered,
+    sign_of,
+    steps_in,
+)
+from swath.agent.offline.seen.limits import SeenLimits
 from swath.agent.offline.unsettled import Unsettled
 
-ALL_OF_IT = m.Thing(everything=True)
-ANYTHING = m.Thing(pronoun="same", regions=True)
-"""Objects whose class was named before: "the largest one"."""
-NEIGHBOUR = m.Thing(pronoun="they", regions=True)
-"""Objects of the class of what they are near to."""
-_OPERATORS: dict[str, q.Operator] = {
-    "OVER": ">", "UNDER": "<", "ATLEAST": ">=", "ATMOST": "<=", "TALLER": ">", "SHORTER": "<", "NOTTALLER": "<=",
-    "NOTSHORTER": ">=", "STEEPER": ">", "FLATTER": "<", "MORE": ">", "LARGER": ">", "LESS": "<", "SMALLER": "<",
-}  # fmt: skip
-_ORDER: tuple[tuple[type, ...], ...] = (
-    (m.Size,), (s.Look,), (m.InPart, s.InCell), (m.Near, m.Touching, s.Related), (s.Just,),
-    (s.Between, s.Flooded, m.Not), (s.Ranked,), (s.Only,),
-)  # fmt: skip
-"""What narrows a thing down applies in this order: ranks and the count of one come last."""
 _OPPOSITE = {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
 
 
-@dataclass(frozen=True)
-class Placed:
-    """Where something is in the image, as it was named; a cell or a part, as the question is about one or many."""
-
-    part: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Middle:
-    """In the middle of the image, or in one of its corners."""
-
-    corner: str = ""
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """What is said of a thing after the verb."""
-
-    steps: tuple[Any, ...]
-    denied: bool = False
-
-
-@dataclass(frozen=True)
-class Said(m.SeenStep):
-    """What comes after it is said of the thing, and is not what tells it from others."""
-
-
-@dataclass(frozen=True)
-class Noun:
-    """The classes of a thing, its article not yet heard."""
-
-    thing: m.Thing
-    listed: str = ""
-
-
-OPEN = (Placed, Middle)
-
-
-@dataclass(frozen=True)
-class By:
-    """By what the largest or smallest is meant: "height" or "area"."""
-
-    field: str
-
-
-STEPS = (m.SeenStep, m.Size, m.Near, m.Touching, m.InPart, m.Not, Placed, Middle)
-
-
-def steps_in(children: Sequence[Any]) -> tuple[Any, ...]:
-    """The steps among the children, lists of them opened."""
-    found: list[Any] = []
-    for child in children:
-        if isinstance(child, tuple):
-            found += steps_in(child)
-        elif isinstance(child, STEPS):
-            found.append(child)
-    return tuple(found)
-
-
-def sign_of(children: Sequence[Any]) -> q.Operator:
-    """The comparison among the children, a token or one read before."""
-    for child in children:
-        if isinstance(child, Token) and child.type in _OPERATORS:
-            return _OPERATORS[child.type]
-        if isinstance(child, str) and child in _OPERATORS.values():
-            return child  # type: ignore[return-value]
-    raise Unsettled("It is not clear what is compared.")
-
-
-def ordered(steps: Sequence[Any]) -> tuple[Any, ...]:
-    """Steps in the order in which they apply.
-
-    Raises:
-        Unsettled: two of them pick, so that the order decides.
-    """
-    if sum(isinstance(step, s.Ranked) for step in steps) > 1:
-        raise Unsettled("It ranks twice, so that it is not clear what comes first. Next: ask with one rank.")
-    found = [step for kinds in _ORDER for step in steps if isinstance(step, kinds)]
-    found += [step for step in steps if step not in found and not isinstance(step, OPEN)]
-    return (*(step for step in steps if isinstance(step, OPEN)), *found)
-
-
-class SeenThings(Transformer[Token, Any]):
+class SeenThings(SeenLimits):
     """Things, and what narrows them down."""
-
-    def __default__(self, data: Any, children: list[Any], meta: Any) -> Any:
-        """Every rule that leaves a node has a method; a rule without one would lose what it holds."""
-        raise NotImplementedError(f"no method reads the rule {data}")
 
     def _nothing(self, children: list[Any]) -> None:
         """An article, or a word that only introduces."""
@@ -345,76 +256,10 @@ class SeenThings(Transformer[Token, Any]):
     def near_vague(self, children: list[Any]) -> Any:
         raise Unsettled('"Near" names no distance: say within how many metres, or ask for the nearest, or for next to.')
 
-    # ------------------------------------------------------------------ sizes and heights
-    def op(self, children: list[Any]) -> q.Operator:
-        return sign_of(children)
-
-    def size(self, children: list[Any]) -> m.Size:
-        return m.Size(*bounds(sign_of(children), values(children, "QAREA", "QPX")[0]))
-
-    def size_between(self, children: list[Any]) -> m.Size:
-        low, high = values(children, "QAREA")
-        return m.Size(m.Bound(low, True), m.Bound(high, True))
-
-    def size_at_least(self, children: list[Any]) -> m.Size:
-        return m.Size(m.Bound(values(children, "QAREA")[0], True))
-
-    def size_at_most(self, children: list[Any]) -> m.Size:
-        return m.Size(high=m.Bound(values(children, "QAREA")[0], True))
-
-    def tall(self, children: list[Any]) -> s.Between:
-        return s.Between("height", *bounds(sign_of(children), values(children, "QLEN")[0]))
-
-    def tall_at_least(self, children: list[Any]) -> s.Between:
-        return s.Between("height", m.Bound(values(children, "QLEN")[0], True))
-
-    def tall_at_most(self, children: list[Any]) -> s.Between:
-        return s.Between("height", high=m.Bound(values(children, "QLEN")[0], True))
-
-    def tall_between(self, children: list[Any]) -> s.Between:
-        return self._between("height", values(children, "QLEN"))
-
-    def _between(self, field: Literal["height", "elevation", "slope"], amounts: Sequence[m.Amount]) -> s.Between:
-        low, high = sorted(amounts, key=lambda amount: amount.value)
-        return s.Between(field, m.Bound(low, True), m.Bound(high, True))
-
-    def tall_than(self, children: list[Any]) -> s.Between:
-        limit = s.Field("height", things(children)[0])
-        return s.Between("height", *bounds(sign_of(children), limit))
-
-    def raised(self, children: list[Any]) -> s.Between:
-        return s.Between("elevation", *bounds(sign_of(children), values(children, "QLEN")[0]))
-
-    def raised_between(self, children: list[Any]) -> s.Between:
-        return self._between("elevation", values(children, "QLEN"))
-
-    def steep(self, children: list[Any]) -> s.Between:
-        limit = values(children, "QDEG", "QPCT")[0]
-        percent = limit.value if limit.unit == "percent" else None
-        return s.Between("slope", *bounds(sign_of(children), degrees(limit)), percent)
-
-    def steep_at_least(self, children: list[Any]) -> s.Between:
-        return s.Between("slope", m.Bound(values(children, "QDEG")[0], True))
-
-    def steep_between(self, children: list[Any]) -> s.Between:
-        return self._between("slope", values(children, "QDEG"))
-
-    def flooded(self, children: list[Any]) -> s.Flooded:
-        return s.Flooded(values(children, "QLEN")[0])
-
-    def no_unit(self, children: list[Any]) -> Any:
-        number = values(children, "NUM")[0].said
-        raise Unsettled(f"Say the unit of {number}, such as {number} m.")
-
-    def storeys(self, children: list[Any]) -> Any:
-        raise Unsettled(
-            "It counts storeys, which a raster of heights does not show. Next: ask with a height in metres."
-        )
-
+    # ------------------------------------------------------------------ what is said after the verb
     def cond_not(self, children: list[Any]) -> m.Not:
         return m.Not(steps_in(children)[0])
 
-    # ------------------------------------------------------------------ what is said after the verb
     def cond_list(self, children: list[Any]) -> Conditions:
         if any(isinstance(child, Conditions) and child.denied for child in children):
             raise Unsettled("It denies one of two things, or both. Next: ask for one of them.")
@@ -425,14 +270,6 @@ class SeenThings(Transformer[Token, Any]):
 
     def cond_denied(self, children: list[Any]) -> Conditions:
         return Conditions(tuple(steps_in(children)), denied=True)
-
-
-def degrees(amount: m.Amount) -> m.Amount:
-    """A slope in degrees; of one in percent the angle."""
-    if amount.unit != "percent":
-        return amount
-    angle = Decimal(math.degrees(math.atan(float(amount.value) / 100))).quantize(Decimal("1e-9"))
-    return m.Amount(angle, "deg", f"{amount.said} (that of {amount.value.normalize():f} %)")
 
 
 def _to_one(step: Any) -> bool:
