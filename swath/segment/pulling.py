@@ -18,7 +18,6 @@ ATTEMPTS = 5
 """Connections that bring nothing new, one after the other, after which it is given up for now."""
 LARGEST_BYTES = 8 * 2**30
 TIMEOUT_S = 60.0
-OF_THE_NETWORK = (urllib.error.URLError, TimeoutError, ConnectionError)
 Progress = Callable[[int, int | None], None]
 
 

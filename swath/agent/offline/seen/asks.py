@@ -9,9 +9,10 @@ from typing import Any
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline.children import has, piece, things, values
+from swath.agent.offline.meaning import EVERYTHING
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.seen import question as sq
-from swath.agent.offline.seen.children import ALL_OF_IT, steps_in
+from swath.agent.offline.seen.children import steps_in
 from swath.agent.offline.seen.claims import SeenClaims
 from swath.agent.offline.seen.numbers import Stat, conditions_in, many, of, two_of
 from swath.agent.offline.unsettled import Unsettled
@@ -77,10 +78,10 @@ class SeenReader(SeenClaims):
         return sq.Masks(tuple(one for thing in things(children) for one in _apart(thing)))
 
     def mask_flooded(self, children: list[Any]) -> sq.Masks:
-        return sq.Masks((ALL_OF_IT.having(s.Flooded(values(children, "QLEN")[0])),))
+        return sq.Masks((EVERYTHING.having(s.Flooded(values(children, "QLEN")[0])),))
 
     def mask_where(self, children: list[Any]) -> sq.Masks:
-        return sq.Masks((ALL_OF_IT.having(*conditions_in(children)),))
+        return sq.Masks((EVERYTHING.having(*conditions_in(children)),))
 
     def heights_ranked(self, children: list[Any]) -> sq.Heights:
         return sq.Heights(things(children)[0], ordered=True)

@@ -13,7 +13,6 @@ from swath.agent.offline import question as q
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.unsettled import Unsettled
 
-ALL_OF_IT = m.Thing(everything=True)
 ANYTHING = m.Thing(pronoun="same", regions=True)
 """Objects whose class was named before: "the largest one"."""
 NEIGHBOUR = m.Thing(pronoun="they", regions=True)

@@ -10,9 +10,10 @@ from lark import Token
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.children import things, values
+from swath.agent.offline.meaning import EVERYTHING
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.seen import question as sq
-from swath.agent.offline.seen.children import ALL_OF_IT, Said, sign_of
+from swath.agent.offline.seen.children import Said, sign_of
 from swath.agent.offline.seen.numbers import SeenNumbers, Stat, conditions_in, height_of, many, of, two_of
 from swath.agent.offline.unsettled import Unsettled
 
@@ -26,7 +27,7 @@ class SeenClaims(SeenNumbers):
     def is_tall(self, children: list[Any]) -> q.Claim:
         thing = things(children)[0]
         steps = conditions_in(children)
-        if thing == ALL_OF_IT:
+        if thing == EVERYTHING:
             raise Unsettled("It could mean any of it or all of it; ask how much of it is so.")
         if thing.countable and not _single(thing):
             raise Unsettled('It could mean any of them or all of them; say "is any" or "are all".')

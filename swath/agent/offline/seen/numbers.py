@@ -13,8 +13,9 @@ from lark import Token
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.children import bounds, has, piece, things, values
+from swath.agent.offline.meaning import EVERYTHING
 from swath.agent.offline.seen import meaning as s
-from swath.agent.offline.seen.children import ALL_OF_IT, ANYTHING, Conditions, Said, sign_of, steps_in
+from swath.agent.offline.seen.children import ANYTHING, Conditions, Said, sign_of, steps_in
 from swath.agent.offline.seen.things import SeenThings
 from swath.agent.offline.unsettled import Unsettled
 
@@ -37,7 +38,7 @@ class Stat:
 def of(children: Sequence[Any]) -> m.Thing | None:
     """The thing among the children; None where it is the whole image."""
     found = things(children)
-    return None if not found or found[0] == ALL_OF_IT else found[0]
+    return None if not found or found[0] == EVERYTHING else found[0]
 
 
 def conditions_in(children: Sequence[Any]) -> tuple[Any, ...]:
@@ -81,10 +82,10 @@ class SeenNumbers(SeenThings):
         thing = of(children)
         if thing is None:
             if has(children, "ABOVEGROUND") or has(children, "HEIGHT"):
-                return self._field("height", [*children, ALL_OF_IT])
+                return self._field("height", [*children, EVERYTHING])
             return self._field("elevation", children)
         if thing.pronoun == ANYTHING.pronoun and thing.steps == (s.Ranked("height"),):
-            return s.Field("height", ALL_OF_IT, "max")  # "the highest object" is the highest cell
+            return s.Field("height", EVERYTHING, "max")  # "the highest object" is the highest cell
         return self._field("height", children)
 
     def at(self, children: list[Any]) -> s.At:
@@ -196,14 +197,14 @@ class SeenNumbers(SeenThings):
         return q.Area(things(children)[0].having(*conditions_in(children)))
 
     def area_where(self, children: list[Any]) -> q.Area:
-        return q.Area(ALL_OF_IT.having(*conditions_in(children)))
+        return q.Area(EVERYTHING.having(*conditions_in(children)))
 
     def area_above(self, children: list[Any]) -> q.Area:
-        return q.Area(ALL_OF_IT.having(s.Between("unclear", *bounds(sign_of(children), values(children, "QLEN")[0]))))
+        return q.Area(EVERYTHING.having(s.Between("unclear", *bounds(sign_of(children), values(children, "QLEN")[0]))))
 
     def area_within(self, children: list[Any]) -> q.Area:
         low, high = values(children, "QLEN")
-        return q.Area(ALL_OF_IT.having(s.Between("unclear", m.Bound(low, True), m.Bound(high, True))))
+        return q.Area(EVERYTHING.having(s.Between("unclear", m.Bound(low, True), m.Bound(high, True))))
 
     def share(self, children: list[Any]) -> q.Share:
         thing = things(children)[0]
@@ -213,12 +214,12 @@ class SeenNumbers(SeenThings):
 
     def share_of(self, children: list[Any]) -> q.Share:
         thing = things(children)[0]
-        if thing == ALL_OF_IT:
+        if thing == EVERYTHING:
             return self.share_where(children)
         return q.Share(thing.having(*conditions_in(children)), thing, by_count=thing.countable)
 
     def share_where(self, children: list[Any]) -> q.Share:
-        return q.Share(ALL_OF_IT.having(*conditions_in(children)))
+        return q.Share(EVERYTHING.having(*conditions_in(children)))
 
 
 def _attributive(children: list[Any]) -> list[Any]:

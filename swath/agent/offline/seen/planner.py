@@ -164,9 +164,7 @@ def _of_heights(answer: Any) -> bool:
 
 def reading(answer: Any) -> str:
     """What is measured, as a noun phrase."""
-    own = isinstance(
-        answer, sq.Named | sq.Boxes | sq.Masks | sq.Heights | sq.Profile | sq.Higher | sq.OneOfTwo | sq.Caption
-    )
+    own = isinstance(answer, sq.SeenAnswer)
     said = seen_sentences.answer(answer, phrases.thing) if own else sentences.reading(answer)
     return " ".join(said.replace(" ,", ",").split())
 

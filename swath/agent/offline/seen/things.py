@@ -12,9 +12,9 @@ from lark import Token
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline.children import bounds, has, piece, things, values
+from swath.agent.offline.meaning import EVERYTHING
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.seen.children import (
-    ALL_OF_IT,
     ANYTHING,
     NEIGHBOUR,
     By,
@@ -28,8 +28,6 @@ from swath.agent.offline.seen.children import (
 )
 from swath.agent.offline.seen.limits import SeenLimits
 from swath.agent.offline.unsettled import Unsettled
-
-_OPPOSITE = {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
 
 
 class SeenThings(SeenLimits):
@@ -89,7 +87,7 @@ class SeenThings(SeenLimits):
         return Noun(NEIGHBOUR)
 
     def everything(self, children: list[Any]) -> Noun:
-        return Noun(ALL_OF_IT)
+        return Noun(EVERYTHING)
 
     def classes(self, children: list[Any]) -> Noun:
         before = next((child for child in children if isinstance(child, Noun)), None)
