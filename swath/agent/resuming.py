@@ -17,9 +17,9 @@ from swath.agent.leftovers import UNFINISHED, locked, sweep
 from swath.errors import InputError, SwathError
 from swath.raster.cluster import connected, passes_on
 from swath.raster.journal import Journal
+from swath.raster.local_files import stamp
 from swath.raster.parallel import Passes, passes_by, threaded
 from swath.raster.remote import is_remote
-from swath.raster.source import stamp
 from swath.raster.xml_sources import sources_of
 from swath.trace.strict_json import json_text
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from swath.errors import InputError, Refused, SwathError
-from swath.raster.source import Stamp
+from swath.raster.local_files import Stamp
 from swath.trace.strict_json import json_ready, json_text
 from swath.types import Answer, Status
 

@@ -23,9 +23,9 @@ from swath.batch.rows import Key, Row, RowFile, sidecar_of
 from swath.batch.table import Table, check_format, write_table, zone_column
 from swath.batch.zones import zones_of
 from swath.errors import InputError
+from swath.raster.local_files import Stamp, file_of, stamp
 from swath.raster.parallel import threaded
 from swath.raster.remote import credentials_of, is_remote, known_as
-from swath.raster.source import Stamp, file_of, stamp
 from swath.segment.registry import AUTO
 from swath.types import Status
 

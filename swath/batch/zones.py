@@ -14,7 +14,7 @@ from swath.agent.graph import work
 from swath.batch.parts import NotYetSegmented, Remembered, measures_alike, part_of
 from swath.batch.rows import Row, row_of, row_of_error
 from swath.errors import SwathError
-from swath.raster.source import stamp
+from swath.raster.local_files import stamp
 from swath.segment.aoi import Area, AreaFile, read_areas
 from swath.tools.site import Site
 from swath.types import Answer

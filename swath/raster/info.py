@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from rasterio.windows import Window
 
+from swath.raster.local_files import stamp
 from swath.raster.reader import Raster
 from swath.raster.remote import shown
-from swath.raster.source import opened, stamp
+from swath.raster.source import opened
 from swath.raster.valid import Rules, declared, measurable, try_pixels, windows
 
 COUNT_ALL_PX = 400_000_000

@@ -12,9 +12,8 @@ may read; where the environment's `NO_PROXY` covers a host, WMS and its like ins
 from __future__ import annotations
 
 import os
-import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Lock, local
@@ -28,17 +27,9 @@ from rasterio.windows import Window
 
 from swath.errors import InputError
 from swath.raster import remote
+from swath.raster.local_files import file_of
 from swath.raster.parallel import in_the_pool
-from swath.raster.remote import (
-    credentials_of,
-    gdal_name,
-    is_remote,
-    know,
-    known_as,
-    network_options,
-    remote_stamp,
-    shown,
-)
+from swath.raster.remote import credentials_of, gdal_name, is_remote, know, network_options, shown
 from swath.raster.xml_sources import check_sources, is_text
 
 NETWORK_SHUT: dict[str, str] = {
@@ -53,7 +44,6 @@ NETWORK_SHUT: dict[str, str] = {
 """GDAL without network; any library that brings a GDAL of its own needs it told."""
 
 Read = TypeVar("Read")
-Stamp = list[list[int]]
 
 GDAL_OPTIONS: dict[str, Any] = {
     **NETWORK_SHUT,
@@ -66,11 +56,6 @@ GDAL_OPTIONS: dict[str, Any] = {
     "GDAL_CACHEMAX": 2**26,
 }
 
-SUBDATASET = re.compile(r"(GTIFF_DIR|NETCDF|HDF5|SENTINEL2_\w+|GPKG|BAG|ZARR):(.+)", re.IGNORECASE)
-"""Names by which GDAL opens one raster of a file that holds several."""
-
-ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/|/vsi(?!mem)", re.IGNORECASE)
-"""How addresses begin; `Path` leaves one slash of two, and a drive has one letter."""
 
 _thread = local()
 _process_warnings = Lock()  # warning filters belong to the whole process
@@ -104,70 +89,6 @@ def quietly() -> Iterator[None]:
         warnings.simplefilter("ignore", NotGeoreferencedWarning)
         warnings.simplefilter("ignore", NodataShadowWarning)
         yield
-
-
-def file_of(name: str) -> Path:
-    """The local file behind a path or a subdataset's name.
-
-    Raises:
-        InputError: it is missing, a folder, not a regular file, empty or not readable.
-    """
-    path = Path(name)
-    try:
-        if not path.exists() and (parts := SUBDATASET.fullmatch(name)):
-            pieces = [Path(piece.strip('"')) for piece in re.split(r":(?!\\)", parts[2])]
-            path = next((piece for piece in pieces if piece.is_file()), path)
-        _must_be_a_file(path)
-    except (OSError, ValueError) as why:
-        said = getattr(why, "strerror", None) or str(why)
-        raise InputError(f"{name!r} is not a usable path ({said.lower()}). Next: check the path.") from None
-    return path
-
-
-def stamp(files: Sequence[Path]) -> Stamp:
-    """Size and time of some files, by which a change shows; [0, 0] for one that is not there.
-
-    Of a raster on the network its server is asked for the size and for what it has instead of a time.
-    """
-    found = []
-    for path in files:
-        if is_remote(path):
-            found.append(remote_stamp(path))
-            continue
-        try:
-            status = path.stat()
-            found.append([status.st_size, status.st_mtime_ns])
-        except OSError:
-            found.append([0, 0])
-    return found
-
-
-def _must_be_a_file(path: Path) -> None:
-    if not _is_utf8(path):
-        raise InputError(f"The name of {path} is not UTF-8 text, which GDAL wants. Next: rename the file.")
-    if not path.exists() and ADDRESS.match(str(path)):
-        raise InputError(
-            f"{shown(known_as(path))} is not a file of this machine; over the network swath reads GeoTIFFs alone, by "
-            "https://, s3://, gs:// or az://. Next: fetch it first."
-        )
-    if not path.exists():
-        raise InputError(f"There is no file {path}. Next: check the path.")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder, not an image. Next: name one file in it.")
-    if not path.is_file():
-        raise InputError(f"{path} is not a regular file. Next: name a file of pixels.")
-    if not os.access(path, os.R_OK):
-        raise InputError(f"{path} may not be read by this user. Next: change its permissions.")
-    if path.stat().st_size == 0:
-        raise InputError(f"{path} is empty (0 bytes). Next: fetch the file again.")
-
-
-def _is_utf8(path: Path) -> bool:
-    try:
-        str(path).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @contextmanager

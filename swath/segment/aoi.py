@@ -17,9 +17,9 @@ import pyproj
 import shapely
 
 from swath.errors import InputError
+from swath.raster.local_files import file_of
 from swath.raster.placing import extent
 from swath.raster.reader import Raster
-from swath.raster.source import file_of
 from swath.raster.tiled import PixelSet, TiledPixels, by_window, number_of, window_of_set
 from swath.segment import burn, vector_file
 from swath.segment.codes import listed

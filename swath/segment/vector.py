@@ -14,9 +14,9 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from swath.errors import InputError
+from swath.raster.local_files import file_of
 from swath.raster.placing import extent, no_overlap
 from swath.raster.reader import Raster
-from swath.raster.source import file_of
 from swath.raster.tiled import PixelSet
 from swath.segment import vector_file
 from swath.segment.burn import burn, burn_in_tiles

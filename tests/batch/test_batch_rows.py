@@ -12,7 +12,7 @@ import pytest
 
 from swath.batch.rows import Key, Row, RowFile, row_of, row_of_error, sidecar_of
 from swath.errors import InputError, Refused
-from swath.raster.source import Stamp, stamp
+from swath.raster.local_files import Stamp, stamp
 from swath.types import Answer, Interval
 
 SURVEY = {"question": "how many?", "labels": Path("l.tif")}

@@ -19,8 +19,9 @@ import swath
 from swath.errors import InputError
 from swath.raster import remote
 from swath.raster.grid import Grid
+from swath.raster.local_files import stamp
 from swath.raster.reader import open_raster
-from swath.raster.source import WindowReader, stamp
+from swath.raster.source import WindowReader
 from swath.raster.write import write_array
 
 SHAPE = (2048, 2048)

@@ -9,8 +9,8 @@ from typing import Any
 
 from swath.agent.desk import Desk
 from swath.batch.asked import named_files
+from swath.raster.local_files import stamp
 from swath.raster.reader import Raster
-from swath.raster.source import stamp
 from swath.tools.site import Site
 from swath.trace.strict_json import json_text
 

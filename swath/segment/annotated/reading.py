@@ -9,8 +9,8 @@ import numpy as np
 import shapely
 
 from swath.errors import InputError
+from swath.raster.local_files import file_of
 from swath.raster.reader import Raster
-from swath.raster.source import file_of
 from swath.segment import vector_file
 from swath.segment.annotated.coco import is_coco, read_coco
 from swath.segment.annotated.dota import is_dota, read_dota
