@@ -22,9 +22,9 @@ from swath.raster.grid import Grid
 from swath.raster.tiled import PixelSet, TiledPixels, Tiles, number_of, part_of, whole_of, window_of_set
 from swath.raster.write import write_array, write_mask
 from swath.segment.protocol import Feature, Segmentation
+from swath.tools.blocks import strips_of
 from swath.tools.clip import Clip
 from swath.tools.handles import Mask, Regions
-from swath.tools.runs import strips_of
 from swath.tools.site import Site
 from swath.trace.strict_json import json_text
 

@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from swath.errors import Refused
 from swath.raster.reader import Raster
+from swath.tools.blocks import row_blocks
 from swath.tools.colours import TERMS, UNNAMED, Colour, names_of
 from swath.tools.handles import Mask, Regions
 from swath.tools.registry import tool
-from swath.tools.runs import Runs, row_blocks
+from swath.tools.runs import Runs
 from swath.tools.site import Site
 
 ByteImage = NDArray[np.uint8]

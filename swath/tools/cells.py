@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from swath.errors import Refused, ToolError
 from swath.raster.fields import MOST_CELLS, Field, Numbers, TiledField, numbers_of
 from swath.raster.tiled import TiledPixels
+from swath.tools.blocks import row_blocks
 from swath.tools.handles import Mask, Regions
-from swath.tools.runs import Runs, row_blocks
+from swath.tools.runs import Runs
 from swath.tools.site import Site
 
 CellStatistic = Literal["mean", "median", "min", "max", "std", "percentile"]

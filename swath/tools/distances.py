@@ -20,10 +20,11 @@ from swath.raster.geodesy import NOWHERE_M, ellipsoid, horizontal
 from swath.raster.ground import Ground
 from swath.raster.parallel import mapped
 from swath.raster.tiled import PixelSet, TiledPixels, by_window, part_of, window_of_set
+from swath.tools.blocks import row_blocks
 from swath.tools.discs import EXACT_PX, SLACK, Disc, Strokes, disc, drawn_out, is_square, strokes_of
 from swath.tools.kernels import inside, pixel_ground, widened
 from swath.tools.labelling import mask_runs
-from swath.tools.runs import Places, Runs, row_blocks
+from swath.tools.runs import Places, Runs
 
 BoolImage = NDArray[np.bool_]
 BoolArray = NDArray[np.bool_]

@@ -7,18 +7,12 @@ import numpy as np
 from swath.errors import Refused
 from swath.raster.fields import pixels_where
 from swath.tools.above_ground import above_ground, known_heights
+from swath.tools.blocks import row_blocks
 from swath.tools.bounds import MORE_LESS, between, bound_words
-from swath.tools.cells import (
-    CellStatistic,
-    check_known,
-    doubted_statistic,
-    height_shift_m,
-    named,
-)
+from swath.tools.cells import CellStatistic, check_known, doubted_statistic, height_shift_m, named
 from swath.tools.handles import Mask, Regions
 from swath.tools.regions import Statistic, positive, statistic_of
 from swath.tools.registry import tool
-from swath.tools.runs import row_blocks
 from swath.tools.site import Site
 from swath.tools.terrain.elevations import place
 from swath.tools.terrain.surfaces import masked

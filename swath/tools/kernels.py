@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from swath.raster.ground import Ground
 from swath.raster.parallel import mapped
 from swath.raster.tiled import PixelSet, by_window, number_of, part_of
-from swath.tools.runs import Runs, row_blocks
+from swath.tools.blocks import row_blocks
+from swath.tools.runs import Runs
 
 BoolImage = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]

@@ -17,7 +17,8 @@ from swath.errors import Refused
 from swath.raster.parallel import mapped
 from swath.raster.room import let_go
 from swath.raster.tiled import PixelSet, TiledPixels
-from swath.tools.runs import BoolImage, Runs, place_type, row_blocks, strips_of
+from swath.tools.blocks import row_blocks, strips_of
+from swath.tools.runs import BoolImage, Runs, place_type
 
 MOST_RUNS = 50_000_000
 """Runs of the objects of an image that is held in tiles: they take 12 bytes each, and a while 8 more."""

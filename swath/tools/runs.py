@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from swath.raster.ground import Ground
 from swath.raster.parallel import mapped
 from swath.raster.tiled import PixelSet, TiledPixels
+from swath.tools.blocks import columns_of, row_blocks, strips_of
 
 BoolImage = NDArray[np.bool_]
 BoolArray = NDArray[np.bool_]
@@ -23,8 +24,6 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Places = NDArray[np.signedinteger[Any]]
 
-BLOCK_ROWS = 128
-"""Rows handled at a time where a temporary per pixel is needed: 128 rows of 10,000 float64 are 10 MB."""
 
 CHUNK_RUNS = 2**17
 """Runs handled at a time where a temporary per run is needed: 1 MB each."""
@@ -36,24 +35,6 @@ CHUNK_PX = 2**20
 def place_type(rows: int, cols: int) -> type[np.signedinteger[Any]]:
     """The type that counts the pixels of an image: 4 bytes while they suffice."""
     return np.int32 if rows * cols < 2**31 else np.int64
-
-
-def row_blocks(rows: int, overlap: int = 0) -> Iterator[slice]:
-    """Slices of `BLOCK_ROWS` rows, each reaching `overlap` rows into the next."""
-    for start in range(0, max(rows - overlap, 0), BLOCK_ROWS):
-        yield slice(start, min(start + BLOCK_ROWS + overlap, rows))
-
-
-def strips_of(pixels: PixelSet) -> list[slice]:
-    """Slices of rows by which a set is gone through: all of an array at once, tiles row by row."""
-    rows, step = pixels.shape[0], pixels.tiles[0] if isinstance(pixels, TiledPixels) else max(pixels.shape[0], 1)
-    return [slice(top, min(top + step, rows)) for top in range(0, rows, step)]
-
-
-def columns_of(pixels: TiledPixels) -> list[slice]:
-    """Slices of columns, one for each column of tiles."""
-    step, cols = pixels.tiles[1], pixels.shape[1]
-    return [slice(left, min(left + step, cols)) for left in range(0, cols, step)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

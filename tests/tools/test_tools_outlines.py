@@ -16,7 +16,7 @@ from rasterio.features import shapes
 from skimage.measure import find_contours
 
 from swath.raster.grid import Grid
-from swath.tools import runs
+from swath.tools import blocks
 from swath.tools.kernels import mask_area_m2, object_outlines_m, outline_m, outline_px
 from swath.tools.labelling import component_runs, instance_runs
 
@@ -27,7 +27,7 @@ VALID[:, 31:35] = VALID[40:43, 50:] = False
 
 @pytest.fixture(autouse=True)
 def thin_strips(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
 
 
 def contour_m(pixels: np.ndarray, valid: np.ndarray, grid: Grid) -> float:

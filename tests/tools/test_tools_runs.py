@@ -13,7 +13,7 @@ from measured_sites import blobs, geographic, planar
 from scipy import ndimage
 from skimage.measure import regionprops
 
-from swath.tools import labelling, runs
+from swath.tools import blocks, labelling, runs
 from swath.tools.labelling import component_runs, instance_runs, mask_runs
 from swath.tools.runs import Runs, place_type, runs_of_pixels
 
@@ -24,7 +24,7 @@ MASKS = arrays(bool, st.tuples(st.integers(1, 24), st.integers(1, 24)))
 @pytest.fixture
 def thin_strips(monkeypatch: pytest.MonkeyPatch) -> None:
     """Strips of three rows, so that small images have many seams."""
-    monkeypatch.setattr(runs, "BLOCK_ROWS", 3)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 3)
     monkeypatch.setattr(runs, "CHUNK_PX", 5)
     monkeypatch.setattr(runs, "CHUNK_RUNS", 3)
 
@@ -70,7 +70,7 @@ def test_objects_are_numbered_in_reading_order() -> None:
 
 
 def test_a_snake_through_every_strip_is_one_object(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "BLOCK_ROWS", 2)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 2)
     pixels = np.zeros((81, 81), dtype=bool)
     pixels[::2] = True
     pixels[1::4, -1] = pixels[3::4, 0] = True
@@ -78,7 +78,7 @@ def test_a_snake_through_every_strip_is_one_object(monkeypatch: pytest.MonkeyPat
 
 
 def test_combs_that_meet_at_the_last_seam_are_one_object(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "BLOCK_ROWS", 2)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 2)
     pixels = np.zeros((40, 200), dtype=bool)
     pixels[:, ::2] = True
     assert component_runs(pixels, 8).count == 100
