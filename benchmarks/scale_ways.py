@@ -23,7 +23,7 @@ Measure = Callable[[], Result]
 
 def _tools(path: Path) -> Callable[[], Callable[..., Any]]:
     """Loads swath; returns what opens a raster as `swath ask` does and gives its tools."""
-    from swath.agent.desk import Request
+    from swath.agent.request import Request
     from swath.segment.labels import LabelsBackend
     from swath.segment.protocol import SegmentOptions
     from swath.tools.registry import tools

@@ -21,8 +21,9 @@ import shapely
 from affine import Affine
 from shapely import affinity
 
-from swath.agent.desk import Desk, Request
+from swath.agent.desk import Desk
 from swath.agent.execution import run_program
+from swath.agent.request import Request
 from swath.agent.sandbox import Sandbox
 from swath.raster.grid import Grid
 from swath.raster.write import write_array

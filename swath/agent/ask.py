@@ -9,10 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from swath.agent.desk import Desk, Request
+from swath.agent.desk import Desk
 from swath.agent.graph import GIVEN, asked, check, plan, read, work
 from swath.agent.planner import Feedback, Planner, PlannerOptions, Program, Scene
 from swath.agent.planners import open_planner, usage_of
+from swath.agent.request import Request
 from swath.agent.resuming import resumable
 from swath.agent.runs import RunRecord, write_run
 from swath.agent.sandbox import Limits, Sandbox

@@ -12,13 +12,14 @@ from typing import Any
 
 from swath.agent.answer import build
 from swath.agent.ask import GivenProgram, process_sandbox
-from swath.agent.desk import Desk, Request, heights_of
+from swath.agent.desk import Desk, heights_of
 from swath.agent.execution import Execution
 from swath.agent.eyes import remembered
 from swath.agent.judged import judged_before
 from swath.agent.measure import measure
 from swath.agent.planner import Judgement, Program
 from swath.agent.recorded import RecordedBackend
+from swath.agent.request import Request
 from swath.agent.runs import step_lines
 from swath.agent.verify import verify
 from swath.errors import InputError, PlanError, Refused, VerificationFailed

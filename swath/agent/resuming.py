@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from swath.agent.desk import Request
 from swath.agent.leftovers import UNFINISHED, locked, sweep
+from swath.agent.request import Request
 from swath.errors import InputError, SwathError
 from swath.raster.cluster import connected, passes_on
 from swath.raster.journal import Journal

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from swath.agent.ask import open_desk
-from swath.agent.desk import Request
 from swath.agent.object_files import write_vector
 from swath.agent.outputs import check_output
+from swath.agent.request import Request
 from swath.errors import InputError
 from swath.raster.write import write_mask
 from swath.tools.masks import segment

@@ -9,8 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from swath.agent.ask import keep_run
-from swath.agent.desk import Desk, Request, clipped
+from swath.agent.desk import Desk, clipped
 from swath.agent.graph import work
+from swath.agent.request import Request
 from swath.batch.parts import NotYetSegmented, Remembered, measures_alike, part_of
 from swath.batch.rows import Row, row_of, row_of_error
 from swath.errors import SwathError

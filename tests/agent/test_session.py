@@ -63,10 +63,10 @@ def test_the_image_is_opened_once_and_warnings_stay_with_their_question(
     village: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[Path] = []
-    import swath.agent.desk as desk
+    from swath.agent import request
 
-    whole = desk.open_raster
-    monkeypatch.setattr(desk, "open_raster", lambda path, **given: opened.append(path) or whole(path, **given))
+    whole = request.open_raster
+    monkeypatch.setattr(request, "open_raster", lambda path, **given: opened.append(path) or whole(path, **given))
     with swath.Session(village.image, **options(village, tmp_path)) as session:
         first = session.ask(COUNT)
         second = session.ask(COUNT)

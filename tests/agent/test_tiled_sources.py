@@ -32,10 +32,10 @@ def write(path: Path, bands: NDArray[Any], **more: Any) -> Path:
 
 @pytest.fixture
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> Callable[[tuple[int, int]], None]:
-    from swath.agent import desk
+    from swath.agent import request
     from swath.raster.tiled import Tiles
 
-    return lambda shape: monkeypatch.setattr(desk, "USUAL_TILES", Tiles(2**25, shape))
+    return lambda shape: monkeypatch.setattr(request, "USUAL_TILES", Tiles(2**25, shape))
 
 
 def whole_and_tiled(image: Path, question: str, out: Path, **options: Any) -> swath.Answer:
