@@ -15,7 +15,8 @@ from swath.agent.planner import Feedback, Planner, PlannerOptions, Program, Scen
 from swath.agent.planners import open_planner, usage_of
 from swath.agent.request import Request
 from swath.agent.resuming import resumable
-from swath.agent.runs import RunRecord, write_run
+from swath.agent.run_record import RunRecord
+from swath.agent.runs import write_run
 from swath.agent.sandbox import Limits, Sandbox
 from swath.raster.remote import known_as
 from swath.trace.events import Listener

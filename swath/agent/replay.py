@@ -20,7 +20,7 @@ from swath.agent.measure import measure
 from swath.agent.planner import Judgement, Program
 from swath.agent.recorded import RecordedBackend
 from swath.agent.request import Request
-from swath.agent.runs import step_lines
+from swath.agent.run_description import step_lines
 from swath.agent.verify import verify
 from swath.errors import InputError, PlanError, Refused, VerificationFailed
 from swath.tools.handles import Mask, Regions

@@ -21,7 +21,8 @@ from run_scenes import Scene, painted, write_image
 import swath
 from swath.agent import runs
 from swath.agent.planner import Program
-from swath.agent.runs import RunRecord, write_run
+from swath.agent.run_record import RunRecord
+from swath.agent.runs import write_run
 from swath.agent.sandbox import Limits
 from swath.errors import InputError
 from swath.testing.planner import ScriptedPlanner
