@@ -32,51 +32,17 @@ COLUMN = {"x86_64": 0, "aarch64": 1}
 
 # Numbers on (x86_64, aarch64). What a single-purpose interpreter needs to start, to compute, to talk over its pipes.
 FREE_CALLS: dict[str, tuple[int | None, int | None]] = {
-    "read": (0, 63),
-    "write": (1, 64),
-    "readv": (19, 65),
-    "writev": (20, 66),
-    "pread64": (17, 67),
-    "lseek": (8, 62),
-    "close": (3, 57),
-    "fstat": (5, 80),
-    "newfstatat": (262, 79),
-    "poll": (7, None),
-    "ppoll": (271, 73),
-    "munmap": (11, 215),
-    "brk": (12, 214),
-    "mremap": (25, 216),
-    "madvise": (28, 233),
-    "rt_sigaction": (13, 134),
-    "rt_sigprocmask": (14, 135),
-    "rt_sigreturn": (15, 139),
-    "sigaltstack": (131, 132),
-    "futex": (202, 98),
-    "set_robust_list": (273, 99),
-    "rseq": (334, 293),
-    "set_tid_address": (218, 96),
-    "membarrier": (324, 283),
-    "arch_prctl": (158, None),
-    "getrandom": (318, 278),
-    "getpid": (39, 172),
-    "gettid": (186, 178),
-    "getuid": (102, 174),
-    "geteuid": (107, 175),
-    "getgid": (104, 176),
-    "getegid": (108, 177),
-    "uname": (63, 160),
-    "getrlimit": (97, 163),
-    "sched_getaffinity": (204, 123),
-    "sched_yield": (24, 124),
-    "clock_gettime": (228, 113),
-    "clock_getres": (229, 114),
-    "clock_nanosleep": (230, 115),
-    "nanosleep": (35, 101),
-    "gettimeofday": (96, 169),
-    "restart_syscall": (219, 128),
-    "exit": (60, 93),
-    "exit_group": (231, 94),
-}
+    "read": (0, 63), "write": (1, 64), "readv": (19, 65), "writev": (20, 66), "pread64": (17, 67), "lseek": (8, 62),
+    "close": (3, 57), "fstat": (5, 80), "newfstatat": (262, 79), "poll": (7, None), "ppoll": (271, 73),
+    "munmap": (11, 215), "brk": (12, 214), "mremap": (25, 216), "madvise": (28, 233), "rt_sigaction": (13, 134),
+    "rt_sigprocmask": (14, 135), "rt_sigreturn": (15, 139), "sigaltstack": (131, 132), "futex": (202, 98),
+    "set_robust_list": (273, 99), "rseq": (334, 293), "set_tid_address": (218, 96), "membarrier": (324, 283),
+    "arch_prctl": (158, None), "getrandom": (318, 278), "getpid": (39, 172), "gettid": (186, 178),
+    "getuid": (102, 174), "geteuid": (107, 175), "getgid": (104, 176), "getegid": (108, 177), "uname": (63, 160),
+    "getrlimit": (97, 163), "sched_getaffinity": (204, 123), "sched_yield": (24, 124), "clock_gettime": (228, 113),
+    "clock_getres": (229, 114), "clock_nanosleep": (230, 115), "nanosleep": (35, 101), "gettimeofday": (96, 169),
+    "restart_syscall": (219, 128), "exit": (60, 93), "exit_group": (231, 94),
+}  # fmt: skip
 OPEN, OPENAT, MMAP, MPROTECT = (2, None), (257, 56), (9, 222), (10, 226)
 CLONE, CLONE3, PRLIMIT, PRCTL = (56, 220), (435, 435), (302, 261), (157, 167)
 TGKILL, FCNTL, EXECVEAT = (234, 131), (72, 25), (322, 281)
@@ -155,7 +121,7 @@ def _status_field(name: str) -> str:
 
 
 def _last_capability() -> str:
-    with open("/proc/sys/kernel/cap_last_cap") as last:  # noqa: PTH123
+    with open("/proc/sys/kernel/cap_last_cap") as last:  # noqa: PTH123 - as above
         return last.read()
 
 
