@@ -132,7 +132,7 @@ def plan_only(image: str | Path, question: str, *, planner: str | Planner = "aut
     desk = open_desk(image, question, planner=planner, **options)
     state = asked(question)
     for node in (read, plan, check):
-        state.update(node(state, desk))  # type: ignore[typeddict-item]
+        state.update(node(state, desk))  # type: ignore[typeddict-item]  # a node gives some of the keys
     if desk.program is None:
         raise RuntimeError("the planner returned nothing")
     return desk.program

@@ -221,4 +221,4 @@ def _joined(parts: Sequence[ObjectTable]) -> ObjectTable:
 
 
 def _taken(table: ObjectTable, order: NDArray[np.int64]) -> ObjectTable:
-    return ObjectTable(*(column[order] for column in _columns(table)))  # type: ignore[arg-type]
+    return ObjectTable(*(column[order] for column in _columns(table)))  # type: ignore[arg-type]  # columns of several types

@@ -112,7 +112,7 @@ class _Pool:
             self._fill()
             while self._workers:
                 for pipe in wait(list(self._workers)):
-                    yield from self._hear(self._workers[pipe])  # type: ignore[index]
+                    yield from self._hear(self._workers[pipe])  # type: ignore[index]  # these pipes alone are waited for
         finally:
             self._end()
 

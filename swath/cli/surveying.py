@@ -56,7 +56,7 @@ def survey(words: tuple[str, ...], output: Path, **options: Any) -> int:
             'Give images and then a question. Next: swath survey tiles/ "How much is water?" -o table.csv, for example.'
         )
     # Path.exists raises where a question is longer than the name of a file may be.
-    if os.path.exists(question):  # noqa: PTH110
+    if os.path.exists(question):  # noqa: PTH110 - see above
         raise InputError(f"The question comes last, but {question} is a file. Next: add it in quotes.")
     if options["dask"] is not None and options["jobs"] > 1:
         raise click.UsageError("--jobs and --dask both say where to work. Next: give one of the two.")

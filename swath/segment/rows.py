@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeGuard
 
 from swath.errors import InputError
 
@@ -74,8 +74,7 @@ class Row:
             return default
         if not _is_number(found):
             raise self._unfit(key, "a finite number")
-        number: float = found  # type: ignore[assignment]
-        return number
+        return found
 
     def flag(self, key: str) -> bool:
         """True or false; 1 and 0 count as they do in Python.
@@ -246,7 +245,7 @@ def _number_of(value: Any) -> float:
         return math.nan
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and math.isfinite(_number_of(value))
 
 

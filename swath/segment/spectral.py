@@ -61,11 +61,11 @@ class SpectralBackend:
         self._decisions[class_name] = decision
         if class_name == "water":
             self._water = image.sample >= np.float32(decision.used)
-        stated = decision.strict is None or decision.lax is None
+        strict, lax = decision.strict, decision.lax
         return Segmentation(
             image.values >= np.float32(decision.used),
             score=image.values,
-            thresholds=None if stated else (decision.strict, decision.used, decision.lax),  # type: ignore[arg-type]
+            thresholds=None if strict is None or lax is None else (strict, decision.used, lax),
             method=f"{image.index.formula(self._raster)}, {class_name} from {decision.used:.3f} on: {decision.how}",
             warnings=decision.warnings,
         )

@@ -153,7 +153,7 @@ class Asks:
 
     def _work(self) -> None:
         while (ask := self._next()) is not None:
-            ask.call.listen = lambda step, ask=ask: self._heard(ask, step)  # type: ignore[misc]
+            ask.call.listen = lambda step, ask=ask: self._heard(ask, step)  # type: ignore[misc]  # mypy infers no defaults
             thread = None if ask.edited else ask.thread
             self._changed(ask.id)
             try:

@@ -55,7 +55,7 @@ MOST_PACKED = 500
 def get_ready(say: Say) -> None:
     """Load what questions need, so that the first one need not wait for it."""
     import swath.agent.ask
-    import swath.agent.session  # noqa: F401
+    import swath.agent.session  # noqa: F401 - for what importing it loads
 
 
 def answer(say: Say, image: str, question: str, thread: str | None, **options: Any) -> dict[str, Any]:

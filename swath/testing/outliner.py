@@ -127,7 +127,7 @@ def exact_network(model: Any) -> Any:
         def get_dense_pe(self) -> Any:
             return None
 
-    class Decoder(nn.Module):  # type: ignore[misc]
+    class Decoder(nn.Module):  # type: ignore[misc]  # torch is imported late: untyped here
         """Draws each box on the low-resolution grid: positive inside, by the distance to its edges."""
 
         def forward(self, image_embeddings: Any, sparse_prompt_embeddings: Any, **_: Any) -> Any:

@@ -104,7 +104,7 @@ class _Spans:
         kind = SpanKind.CLIENT if event.kind == "model" else SpanKind.INTERNAL
         span: Any = self._tracer.start_span(name, inside, kind=kind, start_time=started)
         span.set_attributes(_plain(self._described(event)))
-        return span  # type: ignore[no-any-return]
+        return span  # type: ignore[no-any-return]  # the package of an extra is untyped here
 
     def _described(self, event: Event) -> dict[str, Any]:
         detail = event.detail

@@ -37,7 +37,8 @@ def grown(asked: GrewAsked, measure: Any) -> q.Measure | q.Claim | q.Choice:
         rise, fall = q.Difference(after, before), q.Difference(before, after)
         return q.Choice(("grew", "shrank"), (rise, fall))
     if asked.claim:
-        claim = q.Compared(after, {"up": ">", "down": "<", "net": "=="}[direction], before)  # type: ignore[arg-type]
+        signs: dict[str, q.Operator] = {"up": ">", "down": "<", "net": "=="}
+        claim = q.Compared(after, signs[direction], before)
         return q.Denied(claim) if direction == "net" else claim
     if asked.percent:
         return q.Growth(after, before, down=direction == "down")

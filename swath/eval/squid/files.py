@@ -72,7 +72,7 @@ def _parquet(file: Path) -> Iterator[Row]:
 
     def batches() -> Iterable[Any]:
         opened = parquet.ParquetFile(file, buffer_size=BUFFER_BYTES, pre_buffer=False)
-        return opened.iter_batches(batch_size=BATCH_ROWS)  # type: ignore[no-any-return]
+        return opened.iter_batches(batch_size=BATCH_ROWS)  # type: ignore[no-any-return]  # pyarrow is untyped
 
     yield from _numbered(_readable(file, batches), file)
 

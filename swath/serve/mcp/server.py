@@ -49,7 +49,7 @@ class Source(TypedDict, total=False):
         gsd_m: ground size of a pixel in metres; wins over the file's.
     """
 
-    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # for pydantic; to mypy it is no key
 
     labels: str
     legend: str
@@ -78,7 +78,7 @@ class Options(Source, total=False):
         keep: what the run keeps: light, wrong or full.
     """
 
-    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # for pydantic; to mypy it is no key
 
     confusion: str
     aoi: str

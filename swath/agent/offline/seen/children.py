@@ -93,8 +93,9 @@ def sign_of(children: Sequence[Any]) -> q.Operator:
     for child in children:
         if isinstance(child, Token) and child.type in _OPERATORS:
             return _OPERATORS[child.type]
-        if isinstance(child, str) and child in _OPERATORS.values():
-            return child  # type: ignore[return-value]
+        read = next((sign for sign in _OPERATORS.values() if child == sign), None)
+        if read is not None:
+            return read
     raise Unsettled("It is not clear what is compared.")
 
 

@@ -53,11 +53,11 @@ class SeenClaims(SeenNumbers):
         return children[-1] if stat is None else s.Field("height", many(things(children)[0]), stat.name, stat.percent)
 
     def is_times(self, children: list[Any]) -> q.Compared:
-        left, right = (child for child in children if isinstance(child, m.Thing | s.Place | s.Field))
-        operator = next((child for child in children if isinstance(child, str) and not isinstance(child, Token)), ">=")
-        factor = values(children, "TIMESNUM")[0]
-        other = right if isinstance(right, s.Field) else height_of(right)
-        return q.Compared(height_of(left), operator, q.Times(factor, other))  # type: ignore[arg-type]
+        sides = [child for child in children if isinstance(child, m.Thing | s.Place | s.Field)]
+        left, right = (side if isinstance(side, s.Field) else height_of(side) for side in sides)
+        read = (child for child in children if isinstance(child, str) and not isinstance(child, Token))
+        operator: Any = next(read, ">=")
+        return q.Compared(left, operator, q.Times(values(children, "TIMESNUM")[0], right))
 
     def is_coloured(self, children: list[Any]) -> sq.InColour:
         return sq.InColour()

@@ -83,7 +83,7 @@ def _places(text: str) -> Iterator[Piece]:
         second = -second if (named.get("ns") or "").upper() == "S" else second
         if kind == "lonlat" and max(abs(first), abs(second)) > 360:  # metres: 500020 E, 4999980 N
             kind = "map"
-        place = Place("pixel" if kind == "bare" else kind, first, second)  # type: ignore[arg-type]
+        place = Place("pixel" if kind == "bare" else kind, first, second)  # type: ignore[arg-type]  # the patterns are named by kind
         name = "BAREPLACE" if kind == "bare" else "PLACE"
         called = _CALLED.search(text[: match.start()])
         start = called.start() if called else match.start()

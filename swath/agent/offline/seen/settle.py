@@ -125,14 +125,15 @@ class Settler(Namer):
 
     def _higher(self, asked: sq.Higher) -> q.Choice:
         _alike(*asked.options)
-        names, measures = [], []
+        names: list[str] = []
+        measures: list[q.Measure] = []
         for option in asked.options:
             if isinstance(option, s.Place):
                 names.append(option.name or f"({option.first:f}, {option.second:f})")
                 measures.append(s.At(option))
                 continue
             names.append(" and ".join(word.word for word in option.classes))
-            measures.append(self._field(s.Field("height", option)))  # type: ignore[arg-type]
+            measures.append(self._field(s.Field("height", option)))
         if len(set(names)) < len(names):
             names = [_where(option) or name for option, name in zip(asked.options, names, strict=True)]
         if len(set(names)) < len(names):
