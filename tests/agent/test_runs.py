@@ -19,7 +19,7 @@ import rasterio
 from run_scenes import Scene, painted, write_image
 
 import swath
-from swath.agent import runs
+from swath.agent import kept_masks, runs
 from swath.agent.planner import Program
 from swath.agent.run_record import RunRecord
 from swath.agent.runs import write_run
@@ -116,7 +116,7 @@ def test_run_json_says_what_the_schema_says(scene: Scene) -> None:
     record = valid_run(folder)
     assert record["id"] == folder.name
     assert record["question"] == "how many?"
-    assert record["image"]["sha256"] == runs.sha256_of(scene.image)
+    assert record["image"]["sha256"] == kept_masks.sha256_of(scene.image)
     assert record["image"]["grid"]["shape"] == list(SHAPE)
     assert record["image"]["grid"]["affine"] == [2.0, 0.0, 500000.0, 0.0, -2.0, 5000000.0]
     assert record["image"]["grid"]["pixel_size_m"] == {"x": 2.0, "y": 2.0}
@@ -188,7 +188,7 @@ def test_masks_are_on_the_image_s_grid_and_named_after_what_they_show(scene: Sce
             assert tuple(dataset.transform)[:6] == (2.0, 0.0, 500000.0, 0.0, -2.0, 5000000.0)
             assert dataset.tags(1, ns="IMAGE_STRUCTURE")["NBITS"] == "1"
             assert int(dataset.read(1).astype(int).sum()) == mask["pixels"]
-        assert mask["sha256"] == runs.sha256_of(folder / mask["file"])
+        assert mask["sha256"] == kept_masks.sha256_of(folder / mask["file"])
 
 
 def test_the_same_pixels_are_kept_once(scene: Scene) -> None:
