@@ -20,6 +20,12 @@ _CARRIERS = (
     "QAREA", "QLEN", "QPX", "QPCT", "QPOW", "QIRR", "NUM", "NTH", "PART", "STATISTIC", "TIMESNUM",
     "QDEG", "PERCENTILE", "COLOUR", "SHAPE", "CELL", "CORNER", "EXTREME", "SIDEOF",
 )  # fmt: skip
+
+
+class Excluding:
+    """Stands in `MEANT_BY` for whatever says what is left out."""
+
+
 MEANT_BY: dict[str, tuple[type, ...]] = {
     "HOWMANY": (q.Count, q.Density, q.Difference),
     "PERCENT": (q.Share, q.Area, q.ImageFact),
@@ -41,7 +47,7 @@ MEANT_BY: dict[str, tuple[type, ...]] = {
     "CONVERTED": (m.Turned,),
     "LARGEST": (m.Pick, q.Choice, q.Ranking, q.Distance, m.Size, q.Compared),
     "SMALLEST": (m.Pick, q.Choice, q.Ranking, q.Distance, m.Size, q.Compared),
-    "NOT": (m.Not, m.Near, m.Size, q.Denied, m.Thing),
+    "NOT": (m.Not, m.Near, m.Size, q.Denied, Excluding),
 }
 """What a word that asks for a measurement has to have become."""
 _UNITS = ("AUNIT", "LUNIT", "PUNIT", "PXUNIT", "PERCENT", "BANDS", "POWER", "CLASSNOUN")
@@ -60,7 +66,7 @@ def first_lost(
     parts = list(parts_in(question.answer))
     held = _values(parts)
     amounts = {(part.value, part.unit) for part in parts if isinstance(part, m.Amount)}
-    kinds = {type(part) for part in parts}
+    kinds = {type(part) for part in parts} | ({Excluding} if any(map(_excludes, parts)) else set())
     panelled = any(piece.kind == "PANELLED" for piece in pieces)
     for at, piece in enumerate(pieces):
         if piece.kind == "CLASS":
@@ -74,6 +80,15 @@ def first_lost(
         if lost:
             return at
     return None
+
+
+def _excludes(part: Any) -> bool:
+    """Whether a part of a meaning says what is left out."""
+    if isinstance(part, m.Thing):
+        return part.inverted or bool(part.without)
+    if isinstance(part, q.Choice | q.Ranking):
+        return bool(part.without)
+    return isinstance(part, m.Overlapping) and part.absent
 
 
 def _is_solar(piece: Piece) -> bool:

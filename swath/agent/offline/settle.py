@@ -16,7 +16,7 @@ from swath.agent.offline.meaning import THEY
 from swath.agent.offline.naming import Namer
 from swath.agent.offline.ranking import dominant, dominates, ranked
 from swath.agent.offline.sides import parts_called, parts_taken_off, place_name, places_of
-from swath.agent.offline.trees import all_things_in, before_pick, placed, rebuilt, things_in
+from swath.agent.offline.trees import all_things_in, before_pick, parts_in, placed, rebuilt, things_in
 from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
@@ -34,6 +34,7 @@ class Settler(Namer):
             Unsettled: something is left open that must not be guessed.
         """
         answer = self._in_unit(self._resolved(self.named(parsed)))
+        _check_shares(answer)
         notes = (*self.notes, *word_notes(answer))
         return q.Question(answer, self.unit, tuple(dict.fromkeys(notes)), self.classes)
 
@@ -288,6 +289,8 @@ class Settler(Namer):
         if self.unit == "percent" and isinstance(answer, q.Area):
             return self._share(a.ShareAsked(answer.thing, of_image=False))
         if self.unit is not None and isinstance(answer, q.Share) and dimension_of_unit(self.unit) in ("area", "pixels"):
+            if answer.by_count:
+                raise Unsettled("It asks for a share of their number in a unit of area. Next: ask for one of them.")
             answer = q.Area(answer.part)
             self.notes = [note for note in self.notes if not note.startswith("The percentage")]
         if self.unit == "px":
@@ -305,6 +308,13 @@ def word_notes(answer: Any) -> list[str]:
         for word in words
         if not any(vocabulary.spelt(word.word, (name,)) for name in word.names)
     ]
+
+
+def _check_shares(answer: Any) -> None:
+    """Refuse the share that all of the image, or of a part of it, has in itself: "is land at least half of it?"."""
+    for share in parts_in(answer):
+        if isinstance(share, q.Share) and share.part.everything and not set(share.part.steps) - {share.whole}:
+            raise Unsettled("It does not say what the share is of: name a class.")
 
 
 def _is_plain_ratio(answer: q.Ratio) -> bool:

@@ -14,7 +14,7 @@ from swath.agent.offline.meaning import EVERYTHING
 from swath.agent.offline.seen import meaning as s
 from swath.agent.offline.seen import question as sq
 from swath.agent.offline.seen.children import Said, sign_of
-from swath.agent.offline.seen.numbers import SeenNumbers, Stat, conditions_in, height_of, many, of, two_of
+from swath.agent.offline.seen.numbers import SeenNumbers, Stat, Unclear, conditions_in, height_of, many, of, two_of
 from swath.agent.offline.unsettled import Unsettled
 
 
@@ -45,7 +45,7 @@ class SeenClaims(SeenNumbers):
 
     def compared(self, children: list[Any]) -> q.Compared:
         amount = values(children, "QLEN", "QDEG")[0]
-        measure = next(child for child in children if isinstance(child, q.SeenMeasure))
+        measure: Any = next(child for child in children if isinstance(child, q.SeenMeasure | Unclear))
         return q.Compared(measure, sign_of(children), amount)
 
     def side_of_stat(self, children: list[Any]) -> Any:

@@ -175,10 +175,10 @@ def _without_twins(steps: Sequence[Any], thing: m.Thing) -> list[Any]:
 
 def _of_head(thing: m.Thing, head: m.Thing | None) -> m.Thing:
     """A thing without a class: of the class named before, or all land where only the land is narrowed down."""
-    if head is not None:
+    if head is not None and head.classes:
         return replace(thing, classes=head.classes, pronoun="")
     of_land = all(isinstance(step, s.Flooded | Said) or getattr(step, "field", "") in _LAND for step in thing.steps)
-    if not thing.steps or not of_land:
+    if head is not None or not thing.steps or not of_land:
         raise Unsettled("It does not say of which class the objects are.")
     return m.Thing(everything=True, steps=thing.steps)
 
@@ -186,7 +186,8 @@ def _of_head(thing: m.Thing, head: m.Thing | None) -> m.Thing:
 def _like_target(thing: m.Thing) -> m.Thing:
     """Neighbours: of the class of what they are near to."""
     for step in thing.steps:
-        target = step.target if isinstance(step, s.Ranked) else step.targets[0] if isinstance(step, s.Related) else None
+        targets = (step.target,) if isinstance(step, s.Ranked) else getattr(step, "targets", ())
+        target = next(iter(targets), None)
         if target is not None and target.classes:
             one = tuple(replace(word, plural=False, single=True) for word in target.classes)
             return replace(thing, classes=one, pronoun="")
