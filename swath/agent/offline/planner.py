@@ -214,6 +214,7 @@ def _read(found: Sequence[pieces.Piece], settler: settle.Settler, start: str) ->
     lost = first_lost(found, question)
     if lost is not None:
         raise grammar.NotUnderstood(lost)
+    settle.check_shares(question.answer)
     return question
 
 

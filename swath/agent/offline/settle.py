@@ -34,7 +34,6 @@ class Settler(Namer):
             Unsettled: something is left open that must not be guessed.
         """
         answer = self._in_unit(self._resolved(self.named(parsed)))
-        _check_shares(answer)
         notes = (*self.notes, *word_notes(answer))
         return q.Question(answer, self.unit, tuple(dict.fromkeys(notes)), self.classes)
 
@@ -310,8 +309,12 @@ def word_notes(answer: Any) -> list[str]:
     ]
 
 
-def _check_shares(answer: Any) -> None:
-    """Refuse the share that all of the image, or of a part of it, has in itself: "is land at least half of it?"."""
+def check_shares(answer: Any) -> None:
+    """Refuse the share that all of the image, or of a part of it, has in itself: "is land at least half of it?".
+
+    Raises:
+        Unsettled: it is asked for.
+    """
     for share in parts_in(answer):
         if isinstance(share, q.Share) and share.part.everything and not set(share.part.steps) - {share.whole}:
             raise Unsettled("It does not say what the share is of: name a class.")
