@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-IN_MEMORY_BYTES = 2**28
-"""Larger arrays lie in a file."""
+IN_MEMORY_BYTES = 2**26
+"""Larger arrays lie in a file; a class of a large image needs some at once."""
 
 
 def room(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import copy
 from pathlib import Path
 
 import numpy as np
 import onnx
 import torch
+from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from training.landcover.network import LandCover
@@ -27,9 +29,18 @@ def main() -> None:
     export(network, given.out)
 
 
-def export(network: LandCover, out: Path) -> None:
-    """Write a network whose sides may vary; batch normalisation is folded into the convolutions."""
-    network = network.eval()
+def export(network: LandCover, out: Path, offsets: NDArray[np.float64] | None = None) -> None:
+    """Write a network whose sides may vary; batch normalisation is folded into the convolutions.
+
+    Args:
+        network: trained.
+        out: the file.
+        offsets: added to the logits of the classes, by way of the last layer's bias; none by default.
+    """
+    network = copy.deepcopy(network).eval()
+    if offsets is not None and network.heads.bias is not None:
+        with torch.no_grad():
+            network.heads.bias[: len(offsets)] += torch.from_numpy(offsets).float()
     example = torch.zeros(1, 3, 64, 96)
     torch.onnx.export(
         network,

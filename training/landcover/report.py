@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from swath.segment.networks.card import Roofs, read_card
-from training.landcover.choose import Seen, count_rule, domain, doubt, seen
+from training.landcover.choose import Seen, class_offsets, count_rule, domain, doubt, seen
 from training.landcover.export import export
 from training.landcover.ground_size import estimates
 from training.landcover.measure import (
@@ -58,7 +59,7 @@ def main() -> None:
 
 def write(data: Path, weights: Path, without: list[Path], out: Path, page_file: Path) -> None:
     """Export, choose, measure and write card and page."""
-    card = exported(weights, out)
+    card, offsets, before = settled(data, weights, out, ("dubai", "hot"))
     training = json.loads(weights.with_suffix(".json").read_text()) if weights.with_suffix(".json").exists() else {}
     roofs, away, validation = chosen(data, card)
     mean, inverse, limit = domain(load(data, "train"))
@@ -76,24 +77,42 @@ def write(data: Path, weights: Path, without: list[Path], out: Path, page_file: 
     }
     card.write_text(toml({**_head(card), **beside}), encoding="utf-8")
     LOG.info("chosen: %s", json.dumps({**beside["objects"], **beside["thresholds"]}))
-    validation |= validated(data, card)
+    validation |= validated(data, card) | {"dubai_group2_without_offsets": before}
     LOG.info("validation: %s", json.dumps(validation))
     numbers = {"validation": validation, **measured(data, card), "elsewhere": left_out(data, without)}
     numbers["processor_seconds_per_512_px"] = speed(card)
     known = load(data, "train", ("dubai",)) + load(data, "validation", ("dubai",))
-    record = {"made": date.today().isoformat(), "ground_size_m": estimates(known), "training": training}
+    shifts = dict(zip(CLASSES, offsets.tolist(), strict=True))
+    record = {
+        "made": date.today().isoformat(),
+        "class_offsets": shifts,
+        "ground_size_m": estimates(known),
+        "training": training,
+    }
     if training:
         record["training"]["kept_step"] = _kept_step(training["history"])
     card.write_text(toml({**_head(card, numbers), **beside, "numbers": numbers, "record": record}), encoding="utf-8")
     page_file.write_text(page(read_card(card), numbers, record), encoding="utf-8")
 
 
-def exported(weights: Path, out: Path) -> Path:
+def settled(
+    data: Path, weights: Path, out: Path, sources: tuple[str, ...]
+) -> tuple[Path, NDArray[np.float64], dict[str, float]]:
+    """A network with the offsets that the validation groups of some sources choose, and group 2 without them."""
+    card = exported(weights, out)
+    images = [seen(card, sample) for sample in load(data, "validation", sources)]
+    offsets = class_offsets(images)
+    LOG.info("offsets: %s", dict(zip(CLASSES, offsets.tolist(), strict=True)))
+    before = class_ious(table((image.sample, image.classes) for image in images if image.sample.source == "dubai"))
+    return exported(weights, out, offsets), offsets, before
+
+
+def exported(weights: Path, out: Path, offsets: NDArray[np.float64] | None = None) -> Path:
     """A network and a first card for it, with which to choose what the real one states."""
     network = LandCover()
     network.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
     out.mkdir(parents=True, exist_ok=True)
-    export(network, out / "landcover.onnx")
+    export(network, out / "landcover.onnx", offsets)
     card = out / "landcover.toml"
     card.write_text(toml(_head(card)), encoding="utf-8")
     return card
@@ -148,8 +167,9 @@ def left_out(data: Path, without: list[Path]) -> dict[str, Any]:
     for weights in without:
         record = json.loads(weights.with_suffix(".json").read_text())
         with tempfile.TemporaryDirectory() as folder:
-            card = exported(weights, Path(folder))
-            for source in {"dubai", "hot"} - set(record["sources"]):
+            known = tuple(source for source in ("dubai", "hot") if source in record["sources"])
+            card, _, _ = settled(data, weights, Path(folder), known)
+            for source in {"dubai", "hot"} - set(known):
                 images = [seen(card, sample) for sample in load(data, "test", (source,))]
                 said = buildings((image.sample, image.classes) for image in images)
                 found[f"{source}_never_seen"] = {**said, "steps": _kept_step(record["history"])}

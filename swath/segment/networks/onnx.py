@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from swath.errors import InputError, Refused
 from swath.raster.fields import TiledField
 from swath.raster.reader import Raster
-from swath.raster.room import IN_MEMORY_BYTES, let_go, room
+from swath.raster.room import let_go, room
 from swath.raster.tiled import PixelSet
 from swath.segment.error_matrix import ErrorMatrix, matrix_of_card
 from swath.segment.networks.card import Card, read_card
@@ -27,6 +27,7 @@ from swath.segment.tiling import SURE, Axis, ByteImage, Predict, Tiling, blended
 
 FloatImage = NDArray[np.float32]
 THREADS = 2
+REMEMBERED_BYTES = 2**28
 _LAST: dict[tuple[Hashable, ...], ByteImage] = {}
 
 
@@ -134,7 +135,7 @@ class OnnxBackend:
         if found is None:
             found = self._computed(tiling)
             _LAST.clear()
-            if found.nbytes <= IN_MEMORY_BYTES:
+            if found.nbytes <= REMEMBERED_BYTES:
                 _LAST[key] = found
         return found
 
