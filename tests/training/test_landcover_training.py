@@ -15,12 +15,15 @@ torch = pytest.importorskip("torch", reason="the training code needs torch: pip 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from training.landcover.augment import crop, targets, warped  # noqa: E402
+from training.landcover.choose import Seen, class_offsets  # noqa: E402
 from training.landcover.draw import Deck, Place  # noqa: E402
+from training.landcover.export import export  # noqa: E402
 from training.landcover.losses import classes_loss, roofs_loss  # noqa: E402
 from training.landcover.measure import class_ious, table  # noqa: E402
 from training.landcover.network import LandCover  # noqa: E402
+from training.landcover.recipes import RECIPES, Recipe  # noqa: E402
 from training.landcover.sources import BIT, CLASSES, TEST, VALIDATION, Sample, load  # noqa: E402
-from training.landcover.train import Half, rate  # noqa: E402
+from training.landcover.train import Half, Training, rate  # noqa: E402
 from training.landcover.write import toml  # noqa: E402
 
 
@@ -99,7 +102,7 @@ def test_half_of_the_places_are_put_on_a_class_drawn_first() -> None:
     allowed[90:92, 90:92] = BIT["water"]
     images = [replace(chip, source="dubai", allowed=allowed), replace(chip, source="dubai", group="2")]
     random = np.random.default_rng(3)
-    drawn = [Deck(images).draw("dubai", random) for _ in range(300)]
+    drawn = [Deck(images, 0.5).draw("dubai", random) for _ in range(300)]
     assert 0.4 < np.mean([place.at_xy is None for place in drawn]) < 0.6
     assert 0.4 < np.mean([place.sample.group == "1" for place in drawn]) < 0.6
     bits = [place.sample.allowed[place.at_xy[::-1]] for place in drawn if place.at_xy and place.sample.group == "1"]
@@ -117,11 +120,80 @@ def test_the_rate_rises_then_falls() -> None:
 def test_the_same_seed_gives_the_same_gradients_and_the_first_layers_stay() -> None:
     torch.manual_seed(0)
     network = LandCover()
-    first, second = (Half(network, [sample()], [["hot"]] * 2, [6, 0]).work() for _ in range(2))
+    recipe = RECIPES["first"]
+    first, second = (Half(network, [sample()], [["hot"]] * 2, [6, 0], recipe).work() for _ in range(2))
     assert first[0] == second[0]
     assert all(torch.equal(a, b) for a, b in zip(first[1], second[1], strict=True))
     trained = {id(parameter) for parameter in network.encoder.trained()}
     assert id(network.encoder._conv_stem.weight) not in trained
+
+
+def training(steps: int = 6) -> Training:
+    torch.manual_seed(0)
+    tiny = Recipe(steps, 64, (("hot",),) * 4, by_class=0.5, doubt=0.3, border=1.0, every=100)
+    return Training(LandCover(), [sample()], ("hot",), tiny, seed=6)
+
+
+def test_a_training_that_was_ended_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    whole, first, second = training(), training(), training()
+    for _ in range(4):
+        whole.step()
+    for _ in range(2):
+        first.step()
+    torch.save(first.state(), tmp_path / "state")
+    second.restore(torch.load(tmp_path / "state", weights_only=True))
+    for _ in range(2):
+        second.step()
+    assert second.steps == 4
+    one, other = whole.average.state_dict(), second.average.state_dict()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert not torch.equal(one["heads.bias"], training().average.state_dict()["heads.bias"])
+    with pytest.raises(ValueError, match="another recipe or number of steps"):
+        training(steps=7).restore(first.state())
+
+
+def test_a_doubting_loss_minds_wrong_labels_less() -> None:
+    logits = torch.zeros(1, 5, 4, 4)
+    logits[:, CLASSES.index("road")] = 8
+    right = torch.full((1, 4, 4), BIT["road"], dtype=torch.uint8)
+    wrong = torch.full((1, 4, 4), BIT["building"], dtype=torch.uint8)
+    assert classes_loss(logits, wrong, 0.3).item() < classes_loss(logits, wrong).item() - 1
+    assert classes_loss(logits, right, 0.3).item() == pytest.approx(classes_loss(logits, right).item(), abs=0.02)
+    assert classes_loss(logits, wrong, 1e-4).item() == pytest.approx(classes_loss(logits, wrong).item(), rel=0.01)
+
+
+def seen_by_chance(offsets: np.ndarray) -> Seen:
+    """A labelled image whose scores are the labels' blurred by noise, with `offsets` added to their logarithms."""
+    random = np.random.default_rng(4)
+    labels = random.choice(len(CLASSES), (120, 120), p=[0.1, 0.6, 0.1, 0.1, 0.1])
+    logits = 1.5 * (np.arange(len(CLASSES))[:, None, None] == labels) + random.normal(0, 1, (len(CLASSES), 120, 120))
+    shares = np.exp(logits + np.log([0.1, 0.6, 0.1, 0.1, 0.1])[:, None, None] + offsets[:, None, None])
+    channels = np.rint(255 * shares / shares.sum(0)).astype(np.uint8)
+    allowed = np.array([BIT[name] for name in CLASSES], np.uint8)[labels]
+    chip = replace(sample(), source="dubai", allowed=allowed)
+    return Seen(chip, np.zeros((5, 120, 120), np.float16), channels, None)
+
+
+def test_offsets_undo_a_class_that_is_found_too_often() -> None:
+    tilted = class_offsets([seen_by_chance(np.array([0, 0, 0, 0, 1.5]))])
+    level = class_offsets([seen_by_chance(np.zeros(5))])
+    moved = tilted - level
+    assert moved[CLASSES.index("water")] == pytest.approx(-1.5, abs=0.4)
+    assert abs(moved[:4]).max() < 0.4
+    assert tilted[CLASSES.index("land")] == 0
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the older exporter needs no onnxscript
+def test_offsets_are_added_by_the_exported_network(tmp_path: Path) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    network, image = LandCover().eval(), np.full((1, 3, 64, 64), 90, np.float32)
+    found = []
+    for offsets in (None, np.array([-0.5, 0, 0.25, 0, 2.0])):
+        export(network, tmp_path / "network.onnx", offsets)
+        session = onnxruntime.InferenceSession(tmp_path / "network.onnx", providers=["CPUExecutionProvider"])
+        found.append(session.run(None, {"image": image})[0][0])
+    added = (found[1] - found[0]).reshape(7, -1)
+    assert added == pytest.approx(np.array([-0.5, 0, 0.25, 0, 2.0, 0, 0])[:, None] + np.zeros_like(added), abs=0.02)
 
 
 def test_the_network_gives_logits_at_full_size() -> None:

@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 
 from training.landcover.sources import BIT, Sample
 
-BY_CLASS = 0.5
-"""Share of the crops of fully labelled images that are put on a pixel of a class drawn first: water and vegetation are
-rare, and the mean over classes does not care how rare."""
 PLACES_PER_IMAGE = 300
 
 
@@ -31,8 +28,15 @@ class Place:
 class Deck:
     """Draws images: every group of a source is as likely as another, whatever its size."""
 
-    def __init__(self, samples: list[Sample]) -> None:
-        """Note where pixels of every class lie in fully labelled images."""
+    def __init__(self, samples: list[Sample], by_class: float) -> None:
+        """Note where pixels of every class lie in fully labelled images.
+
+        Args:
+            samples: all images.
+            by_class: share of the crops of fully labelled images that are put on a pixel of a class drawn first: water
+                and vegetation are rare, and the mean over classes does not care how rare.
+        """
+        self._by_class = by_class
         random = np.random.default_rng(0)
         self._groups: dict[str, dict[str, list[Sample]]] = {}
         self._places: dict[str, dict[str, list[Place]]] = {}
@@ -48,7 +52,7 @@ class Deck:
         groups = self._groups[source]
         group = list(groups)[random.integers(len(groups))]
         places = [found for found in self._places.get(group, {}).values() if found]
-        if places and random.random() < BY_CLASS:
+        if places and random.random() < self._by_class:
             mine = places[random.integers(len(places))]
             return mine[random.integers(len(mine))]
         return Place(groups[group][random.integers(len(groups[group]))])

@@ -151,7 +151,7 @@ def _made(record: Mapping[str, Any]) -> str:
         )
     return (
         "\n## Made by\n\n```sh\npip install -e '.[train]'\n"
-        "python -m training.landcover.train --data DATA --out full.pt\n"
+        f"python -m training.landcover.train --recipe {training.get('recipe', 'first')} --data DATA --out full.pt\n"
         "python -m training.landcover.report --data DATA --weights full.pt --out swath/segment/networks \\\n"
         "  --page docs/landcover.md --without nohot.pt\n```\n\n`nohot.pt` is a training with `--without hot "
         "--iterations 300`.\n"

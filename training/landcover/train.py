@@ -10,7 +10,9 @@ import math
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,20 +22,11 @@ from training.landcover.augment import Crop, crop
 from training.landcover.draw import Deck
 from training.landcover.losses import classes_loss, roofs_loss
 from training.landcover.network import LandCover, pretrained
+from training.landcover.recipes import RECIPES, Recipe
 from training.landcover.sources import BIT, CLASSES, Sample, load
 
 LOG = logging.getLogger(__name__)
 SOURCES = ("dubai", "hot", "naip", "neon")
-HALVES = (
-    ("dubai", "dubai", "hot", "naip", "neon"),
-    ("dubai", "dubai", "dubai", "hot", "hot"),
-    ("dubai", "dubai", "hot", "naip", "neon"),
-    ("dubai", "dubai", "hot", "hot", "neon"),
-)
-"""Sources of the crops of odd and even batches, by half; each half is worked by one thread. A source that is left out
-gives its place to the others."""
-SIZE = 224
-EVERY = 100
 PATIENCE = 6
 WARM_UP = 40
 ENCODER_RATE, DECODER_RATE = 4e-4, 2e-3
@@ -48,56 +41,139 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--iterations", type=int, default=1000)
+    parser.add_argument(
+        "--recipe", choices=list(RECIPES), default="first", help="how; see training/landcover/recipes.py"
+    )
+    parser.add_argument("--iterations", type=int, help="steps; those of the recipe unless given")
     parser.add_argument("--seed", type=int, default=6)
     parser.add_argument("--without", choices=SOURCES, help="a source to leave out")
+    parser.add_argument("--resume", action="store_true", help="go on from where a training into OUT was ended")
+    parser.add_argument("--stop-after", type=int, help="end after this many steps; --resume goes on")
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     torch.set_num_threads(1)  # the halves of a batch run side by side: fewer waits than threads within each operation
     torch.manual_seed(given.seed)
     sources = tuple(name for name in SOURCES if name != given.without)
-    train(given.data, sources, given.iterations, given.seed, given.out)
+    recipe = replace(RECIPES[given.recipe], steps=given.iterations or RECIPES[given.recipe].steps)
+    record = {"recipe": given.recipe, "sources": sources, "seed": given.seed, "size_px": recipe.size_px}
+    training = Training(pretrained(), load(given.data, "train", sources), sources, recipe, given.seed)
+    if given.resume:
+        training.restore(torch.load(_state_of(given.out), weights_only=True))
+    train(training, load(given.data, "validation", sources), record, given.out, given.stop_after)
 
 
-def train(data: Path, sources: tuple[str, ...], iterations: int, seed: int, out: Path) -> None:
+def train(
+    training: Training, checks: list[Sample], record: dict[str, object], out: Path, stop_after: int | None = None
+) -> None:
     """Train with early stopping on the validation groups.
 
-    The best averaged weights so far lie in `out`, and beside it as JSON what was done and the scores as they came: a
-    training that is ended early leaves both.
+    The best averaged weights so far lie in `out`, and beside it as JSON what was done and the scores as they came, and
+    all that going on from the last step needs: a training that is ended early leaves all three.
+
+    Args:
+        training: from its last step on.
+        checks: samples of the validation groups.
+        record: what is to be kept about it.
+        out: the weights.
+        stop_after: a step after which it ends.
     """
-    samples, checks = load(data, "train", sources), load(data, "validation", sources)
-    network, started = pretrained().to(memory_format=torch.channels_last), time.monotonic()
-    average = copy.deepcopy(network).eval()
-    wanted = [[_wanted(HALVES[i + turn], sources) for turn in (0, 2)] for i in (0, 1)]
-    halves = [Half(network, samples, wanted[i], [seed, i]) for i in (0, 1)]
-    optimiser = torch.optim.AdamW(_groups(network), weight_decay=1e-2)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: rate(step, iterations))
-    pool = ThreadPoolExecutor(len(halves))
-    history: list[dict[str, float]] = []
-    best, losses = -1.0, []
-    for step in range(1, iterations + 1):
-        both = [future.result() for future in [pool.submit(half.work, step <= SETTLED * iterations) for half in halves]]
-        for i, parameter in enumerate(_trained(network)):
-            parameter.grad = (both[0][1][i] + both[1][1][i]) / 2
-        nn.utils.clip_grad_norm_(_trained(network), 5.0)
-        optimiser.step()
-        schedule.step()
-        _agree(halves)
-        _follow(average, network, min(EMA, step / (step + 10)))
-        losses.append(float(np.mean([loss for loss, _ in both])))
-        if step % EVERY and step < iterations:
+    recipe, history = training.recipe, training.history
+    last = min(recipe.steps, stop_after or recipe.steps)
+    started = time.monotonic() - (history[-1]["seconds"] if history else 0)
+    while training.steps < last:
+        training.step()
+        if training.steps % recipe.every and training.steps < last:
             continue
-        scores = {**validate(average, checks), "step": step, "loss": float(np.mean(losses[-EVERY:]))}
+        scores = {**validate(training.average, checks), "step": training.steps, "loss": training.recent_loss}
         scores["seconds"] = round(time.monotonic() - started)
+        best = max([entry["score"] for entry in history], default=-1.0)
         history.append(scores)
         LOG.info(json.dumps({name: round(value, 4) for name, value in scores.items()}))
-        record = {"sources": sources, "seed": seed, "size_px": SIZE, "halves": HALVES, "history": history}
-        out.with_suffix(".json").write_text(json.dumps({**record, "planned_steps": iterations}))
+        kept = {**record, "halves": recipe.halves, "history": history, "planned_steps": recipe.steps}
+        out.with_suffix(".json").write_text(json.dumps(kept))
+        torch.save(training.state(), _state_of(out))
         if scores["score"] > best:
-            best = scores["score"]
-            torch.save(average.state_dict(), out)
+            torch.save(training.average.state_dict(), out)
         elif max(range(len(history)), key=lambda i: history[i]["score"]) <= len(history) - 1 - PATIENCE:
             break
+
+
+def _state_of(out: Path) -> Path:
+    return out.with_suffix(".state")
+
+
+class Training:
+    """A training at some step.
+
+    Attributes:
+        recipe: how.
+        steps: done so far.
+        average: averaged weights, which are those that are kept.
+        history: scores on the validation groups as they came.
+    """
+
+    def __init__(
+        self, network: LandCover, samples: list[Sample], sources: tuple[str, ...], recipe: Recipe, seed: int
+    ) -> None:
+        self.recipe, self.steps = recipe, 0
+        self._network = network.to(memory_format=torch.channels_last)
+        self.average = copy.deepcopy(self._network).eval()
+        self.history: list[dict[str, float]] = []
+        self._losses: list[float] = []
+        wanted = [[_wanted(recipe.halves[i + turn], sources) for turn in (0, 2)] for i in (0, 1)]
+        self._halves = [Half(self._network, samples, wanted[i], [seed, i], recipe) for i in (0, 1)]
+        self._optimiser = torch.optim.AdamW(_groups(self._network), weight_decay=1e-2)
+        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimiser, lambda step: rate(step, recipe.steps))
+        self._pool = ThreadPoolExecutor(len(self._halves))
+
+    @property
+    def recent_loss(self) -> float:
+        """Mean loss since about the last look at the validation groups."""
+        return float(np.mean(self._losses[-self.recipe.every :]))
+
+    def step(self) -> None:
+        """One batch."""
+        self.steps += 1
+        unsettled = self.steps <= SETTLED * self.recipe.steps
+        both = [future.result() for future in [self._pool.submit(half.work, unsettled) for half in self._halves]]
+        for i, parameter in enumerate(_trained(self._network)):
+            parameter.grad = (both[0][1][i] + both[1][1][i]) / 2
+        nn.utils.clip_grad_norm_(_trained(self._network), 5.0)
+        self._optimiser.step()
+        self._schedule.step()
+        _agree(self._halves)
+        _follow(self.average, self._network, min(EMA, self.steps / (self.steps + 10)))
+        self._losses.append(float(np.mean([loss for loss, _ in both])))
+
+    def state(self) -> dict[str, Any]:
+        """All that going on from here needs."""
+        return {
+            "recipe": asdict(self.recipe),
+            "steps": self.steps,
+            "history": self.history,
+            "losses": self._losses,
+            "network": self._network.state_dict(),
+            "average": self.average.state_dict(),
+            "optimiser": self._optimiser.state_dict(),
+            "schedule": self._schedule.state_dict(),
+            "halves": [half.state() for half in self._halves],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state.
+
+        Raises:
+            ValueError: it is one of another recipe.
+        """
+        if state["recipe"] != asdict(self.recipe):
+            raise ValueError("The training to be resumed had another recipe or number of steps.")
+        self.steps, self.history, self._losses = state["steps"], state["history"], state["losses"]
+        self._network.load_state_dict(state["network"])
+        self.average.load_state_dict(state["average"])
+        self._optimiser.load_state_dict(state["optimiser"])
+        self._schedule.load_state_dict(state["schedule"])
+        for half, its in zip(self._halves, state["halves"], strict=True):
+            half.restore(its, self._network)
 
 
 def rate(step: int, steps: int) -> float:
@@ -150,11 +226,13 @@ def _tally(table: Counter[tuple[str, str]], found: np.ndarray, allowed: np.ndarr
 class Half:
     """One half of every batch: its own crops, and a copy of the network that shares the parameters."""
 
-    def __init__(self, network: LandCover, samples: list[Sample], wanted: list[list[str]], seed: list[int]) -> None:
+    def __init__(
+        self, network: LandCover, samples: list[Sample], wanted: list[list[str]], seed: list[int], recipe: Recipe
+    ) -> None:
         self.network = network if seed[-1] == 0 else copy.deepcopy(network)
         for mine, shared in zip(self.network.parameters(), network.parameters(), strict=True):
             mine.data = shared.data
-        self._samples, self._deck = samples, Deck(samples)
+        self._samples, self._deck, self._recipe = samples, Deck(samples, recipe.by_class), recipe
         self._wanted, self._random = wanted, np.random.default_rng(seed)
 
     def work(self, unsettled: bool = True) -> tuple[float, tuple[Tensor, ...]]:
@@ -164,12 +242,23 @@ class Half:
         for stage in self.network.decoder:
             stage.train(unsettled)
         self._wanted.reverse()
-        loss = _loss(self.network, self._batch(self._wanted[0]))
+        loss = _loss(self.network, self._batch(self._wanted[0]), self._recipe)
         return loss.item(), torch.autograd.grad(loss, _trained(self.network))
 
     def _batch(self, wanted: list[str]) -> list[Crop]:
         places = [self._deck.draw(source, self._random) for source in wanted]
-        return [crop(place, self._samples, SIZE, self._random) for place in places]
+        return [crop(place, self._samples, self._recipe.size_px, self._random) for place in places]
+
+    def state(self) -> dict[str, Any]:
+        """What the next crops depend on."""
+        return {"random": self._random.bit_generator.state, "wanted": self._wanted}
+
+    def restore(self, state: dict[str, Any], network: LandCover) -> None:
+        """Go on from a state; `network` has the statistics that both halves had agreed on."""
+        self._random.bit_generator.state, self._wanted = state["random"], state["wanted"]
+        with torch.no_grad():
+            for mine, theirs in zip(self.network.buffers(), network.buffers(), strict=True):
+                mine.copy_(theirs)
 
 
 def _agree(halves: list[Half]) -> None:
@@ -194,14 +283,15 @@ def _groups(network: LandCover) -> list[dict[str, object]]:
     return [{"params": encoder, "lr": ENCODER_RATE}, {"params": _trained(network)[len(encoder) :], "lr": DECODER_RATE}]
 
 
-def _loss(network: LandCover, crops: list[Crop]) -> Tensor:
+def _loss(network: LandCover, crops: list[Crop], recipe: Recipe) -> Tensor:
     # Permuted, not copied: the channels lie last, which is what the convolutions are fastest with.
     image = torch.from_numpy(np.stack([crop.image for crop in crops])).permute(0, 3, 1, 2).float()
     out = network.halved(image).float()
     allowed = torch.from_numpy(np.stack([crop.allowed for crop in crops]))
     centre = torch.from_numpy(np.stack([crop.centre for crop in crops]))
     border = torch.from_numpy(np.stack([crop.border for crop in crops]))
-    return classes_loss(out[:, : len(CLASSES)], allowed) + roofs_loss(out[:, len(CLASSES) :], centre, border)
+    classes = classes_loss(out[:, : len(CLASSES)], allowed, recipe.doubt)
+    return classes + roofs_loss(out[:, len(CLASSES) :], centre, border, recipe.border)
 
 
 def _follow(average: LandCover, network: LandCover, keep: float) -> None:
