@@ -10,7 +10,8 @@ from swath.agent.planner import Judgement
 from swath.trace.reading import Run
 from swath.types import Kind
 
-LONGEST_REPLY = 400
+LONGEST_SAID = 2_000
+"""Letters of a reply that are kept: a caption has a few hundred."""
 MARKED = {
     "look": "Judged by a model that looked at the image, not measured.",
     "blind": "Guessed by a model that was not shown the image, not measured.",
@@ -26,7 +27,7 @@ def judgement(reply: str, planner: str) -> Judgement:
         reply: what the model said.
         planner: name of the planner that asked it.
     """
-    said = quoted(reply.strip(), LONGEST_REPLY)
+    said = quoted(reply.strip(), LONGEST_SAID)
     plain = said.strip(" .\"'`*").lower()
     value: Any = said
     kind: Kind = "text"

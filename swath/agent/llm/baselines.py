@@ -5,10 +5,11 @@ What they say is marked as judged: no number of theirs has a method, an interval
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from swath.agent.judged import LONGEST_REPLY, judgement
+from swath.agent.judged import judgement
 from swath.agent.llm import wording
 from swath.agent.llm.client import Client
 from swath.agent.llm.code import declined
@@ -16,11 +17,18 @@ from swath.agent.llm.exchange import Ask
 from swath.agent.llm.given import LONGEST_QUESTION
 from swath.agent.llm.pictures import LONGEST_SIDE_PX, message_of
 from swath.agent.llm.planner import model_settings, open_client
+from swath.agent.llm.roles import describes
 from swath.agent.planner import Feedback, Judgement, PlannerOptions, Program, Scene, Usage
 from swath.errors import Refused
 from swath.prompts import Prompt, render
 from swath.raster.reader import Raster
 from swath.raster.stretch import display
+
+LONGEST_REPLY = 400
+_POINTS = re.compile(
+    r"^\W*(the|an?|locate|box)\b(?!.*(\?|\b(how|what|which|number|area|percentage|share|count)\b))", re.I | re.S
+)
+"""A sentence that describes one thing and asks nothing, as benchmarks have them."""
 
 
 class _Judging:
@@ -86,7 +94,7 @@ class Look(_Judging):
     name = "look"
 
     def _prompt(self, question: str) -> Prompt:
-        return render("look.md", question=question)
+        return render("look.md", question=question, form=form_of(question))
 
     def _message(self, text: str, raster: Raster) -> Mapping[str, Any]:
         picture, _ = display(raster, LONGEST_SIDE_PX)
@@ -99,7 +107,14 @@ class Blind(_Judging):
     name = "blind"
 
     def _prompt(self, question: str) -> Prompt:
-        return render("blind.md", question=question)
+        return render("blind.md", question=question, form=form_of(question))
 
     def _message(self, text: str, raster: Raster) -> Mapping[str, Any]:
         return {"role": "user", "content": text}
+
+
+def form_of(question: str) -> str:
+    """What may answer a question: "caption", "box", as benchmarks write boxes, or "phrase"."""
+    if describes(question):
+        return "caption"
+    return "box" if _POINTS.match(question) else "phrase"

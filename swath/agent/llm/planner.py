@@ -197,7 +197,7 @@ class LlmPlanner:
         Raises:
             ModelError: it cannot be asked.
         """
-        prompt = render("look.md", question=wording.quoted(question, LONGEST_QUESTION))
+        prompt = render("look.md", question=wording.quoted(question, LONGEST_QUESTION), form="phrase")
         self._prompts |= {prompt.name: prompt.version}
         message = message_of(prompt.text, crop(raster, *window(box, raster.shape), LONGEST_SIDE_PX))
         received = self._opened().ask(Ask((message,), None, LONGEST_JUDGEMENT, "look"))

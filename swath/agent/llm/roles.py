@@ -126,6 +126,11 @@ class Roles:
     covers: bool = False
 
 
+def describes(question: str) -> bool:
+    """Whether a question asks for a description of the image."""
+    return bool(_DESCRIBES.search(question))
+
+
 def roles_of(pieces: Sequence[Piece], question: str, unit: str | None) -> Roles:
     """Read the roles of a question.
 
@@ -195,7 +200,7 @@ def _is_plural(word: str) -> bool:
 
 
 def _answers(kinds: Sequence[str], question: str, unit: str | None) -> frozenset[str]:
-    if _DESCRIBES.search(question):
+    if describes(question):
         return frozenset({TEXT})
     asks = _ASKS_FOR_NUMBER.search(question)
     if "FRAGOR" in kinds or {"CONNECTED", "FRAGMENTED"} <= set(kinds):

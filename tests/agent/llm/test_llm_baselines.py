@@ -13,10 +13,12 @@ from click.testing import CliRunner
 from PIL import Image
 
 import swath
+from swath.agent.llm.baselines import form_of
 from swath.agent.replay import replay
 from swath.cli import swath as command
 from swath.errors import InputError
 from swath.testing.benchmark import write_questions
+from swath.testing.benchmarks.vrsbench import write_vrsbench
 from swath.testing.llm_server import FakeServer, Reply
 from swath.trace.reading import load_run
 
@@ -106,6 +108,51 @@ def test_failures_end_as_those_of_programs_do(village: Any, tmp_path: Path, repl
                                               reason: str) -> None:  # fmt: skip
     answer, _ = asked(village, tmp_path, reply, "look")
     assert answer.status == status and reason in answer.reason
+
+
+VRSBENCH = {
+    "vrsbench-vqa": ("as briefly as it can be", "yes"),
+    "vrsbench-ref": ("{<x_min><y_min><x_max><y_max>}", "{<12><12><37><25>}"),
+    "vrsbench-cap": ("three to seven plain sentences", "Two ships lie in a harbour. A tank stands on the right."),
+}
+
+
+@pytest.mark.parametrize("planner", ["blind", "look"])
+@pytest.mark.parametrize("benchmark", VRSBENCH)
+def test_vrsbench_is_asked_as_its_tasks_are(tmp_path: Path, planner: str, benchmark: str) -> None:
+    told, reply = VRSBENCH[benchmark]
+    folder = write_vrsbench(tmp_path / "v")
+    with FakeServer([Reply(reply)]) as server:
+        arguments = ["bench", "run", benchmark, "--data", str(folder), "--planner", planner, "--model", "seer"]
+        arguments += ["--base-url", server.base_url, "--out", str(tmp_path / "r")]
+        result = CliRunner().invoke(command, arguments, standalone_mode=False)
+        assert result.exception is None, result.exception
+    for call in server.received:
+        content = call.body["messages"][0]["content"]
+        assert told in (content if planner == "blind" else content[0]["text"])
+        assert isinstance(content, str) is (planner == "blind")
+    rows = [json.loads(line) for line in (tmp_path / "r" / "results.jsonl").read_text().splitlines()]
+    plain = [row for row in rows if row["cell"] == "plain"]
+    assert len(plain) == len(server.received) and {row["planner"] for row in plain} == {planner}
+    assert all(row["prediction"]["answer"] == reply for row in plain)
+    if benchmark != "vrsbench-cap":
+        assert "right" in {row["verdict"] for row in plain} and "unparsable" not in {row["verdict"] for row in plain}
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("The larger ship at the top-left of the image.", "box"),
+        ("Locate the red car", "box"),
+        ("Describe the image in detail", "caption"),
+        ("How many ships are there?", "phrase"),
+        ("The area of water in ha", "phrase"),
+        ("The ship is where?", "phrase"),
+        ("Is there a ship?", "phrase"),
+    ],
+)
+def test_the_form_of_an_answer(question: str, form: str) -> None:
+    assert form_of(question) == form
 
 
 @pytest.mark.parametrize("planner", ["blind", "look"])
