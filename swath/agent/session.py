@@ -29,6 +29,7 @@ THREADS_FILE = "threads.sqlite"
 
 _BACK = re.compile(r"\b(those|these|them|they|their|that|it|its|ones)\b", re.IGNORECASE)
 _FIRST = re.compile(r"^(and|so|now|then|ok|okay)\b[\s,]*", re.IGNORECASE)
+_PLAIN = re.compile(r"[\w ,.%²()'/&-]{1,200}")
 _MEASURED_OF = re.compile(r"^(?:number|total area|area) of (.+)$")
 
 
@@ -181,11 +182,15 @@ def spelt_out(question: str, earlier: tuple[Turn, ...]) -> str | None:
 
 
 def _thing(earlier: tuple[Turn, ...]) -> str | None:
-    """What the last answer counted or measured: in the words of its reading, else by the name of its objects."""
+    """What the last answer counted or measured: in the words of its reading, else by the name of its objects.
+
+    A name out of a legend that is no plain words does not get into a question.
+    """
     if not earlier:
         return None
     found = _MEASURED_OF.match(earlier[-1].reading)
-    return earlier[-1].thing or None if found is None else found.group(1)
+    thing = earlier[-1].thing if found is None else found.group(1)
+    return thing if _PLAIN.fullmatch(thing) else None
 
 
 def _connected(file: Path) -> sqlite3.Connection:

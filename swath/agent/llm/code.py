@@ -78,7 +78,7 @@ class Code:
             if len(turn.source) <= LONGEST_DRAFT
         ]
         return [
-            {"question": wording.quoted(asked, LONGEST_QUESTION), "program": program.strip()}
+            {"question": wording.quoted(asked, LONGEST_QUESTION), "program": program.strip().replace("```", "` ` `")}
             for asked, program in shown
             if program is not None
         ]
