@@ -49,3 +49,9 @@ def test_what_once_raised_is_refused_with_its_reason(question: str, why: str) ->
 )
 def test_what_once_was_half_answered_is_refused_with_its_reason(question: str, why: str) -> None:
     assert why in refusal(question, SCENE)
+
+
+@pytest.mark.parametrize("question", ["What is the area of each building?", "How far is each building from the road?"])
+def test_one_number_for_each_is_not_the_total(question):
+    with pytest.raises(Refused, match="It asks for a number of each of them. Next: ask for the total, the average or"):
+        OfflinePlanner().plan(question, SCENE, None)

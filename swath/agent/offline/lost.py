@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.pieces import Piece
-from swath.agent.offline.trees import parts_in
+from swath.agent.offline.trees import parts_in, things_in
+from swath.agent.offline.unsettled import Unsettled
 from swath.segment import vocabulary
 
 _CARRIERS = (
@@ -68,8 +70,11 @@ def first_lost(
     amounts = {(part.value, part.unit) for part in parts if isinstance(part, m.Amount)}
     kinds = {type(part) for part in parts} | ({Excluding} if any(map(_excludes, parts)) else set())
     panelled = any(piece.kind == "PANELLED" for piece in pieces)
+    among = _among(question, pieces)
     for at, piece in enumerate(pieces):
-        if piece.kind == "CLASS":
+        if piece.kind == "CLASS" and among is not None:
+            lost = not set(piece.value.names) <= among
+        elif piece.kind == "CLASS":
             lost = not set(piece.value.names) <= held and not (panelled and _is_solar(piece))
         elif piece.kind in _CARRIERS:
             lost = not _held(piece, held, amounts)
@@ -80,6 +85,43 @@ def first_lost(
         if lost:
             return at
     return None
+
+
+def _among(question: q.Question, pieces: Sequence[Piece]) -> set[Any] | None:
+    """Of a choice among all classes the classes that are named beside it, None of any other answer."""
+    answer = question.answer
+    if not isinstance(answer, q.Choice | q.Ranking):
+        return None
+    every = set(question.classes) - set(answer.without)
+    named = {name for piece in pieces if piece.kind == "CLASS" for name in piece.value.names}
+    if set(answer.names) != every or every <= named:
+        return None
+    steps = [step for thing in things_in(answer.measures) for step in thing.steps]
+    return _values(list(parts_in(tuple(steps)))) | set(answer.without)
+
+
+def check_each(pieces: Sequence[Piece], answer: Any) -> None:
+    """Refuse one number where one of each object is asked: "what is the area of each building?".
+
+    Raises:
+        Unsettled: so it is.
+    """
+    if not isinstance(answer, q.Area | q.Perimeter | q.Share | q.Distance) or getattr(answer, "statistic", None):
+        return
+    summed = any(piece.kind == "TOTAL" or "total" in piece.text.lower() for piece in pieces)
+    each = any(_is_each(piece) and after.kind in _COUNTED for piece, after in pairwise(pieces))
+    sizes = any(piece.kind == "AREA" and piece.text.lower().startswith(_OF_ONE) for piece in pieces)
+    picked = any(isinstance(part, m.Pick) for part in parts_in(answer))
+    if (each and not summed) or (sizes and isinstance(answer, q.Area) and not picked):
+        raise Unsettled("It asks for a number of each of them. Next: ask for the total, the average or the largest.")
+
+
+def _is_each(piece: Piece) -> bool:
+    return piece.kind == "ALL" and bool({"each", "every"} & set(piece.text.lower().split()))
+
+
+_COUNTED = ("CLASS", "REGION", "NUM", "LARGEST", "SMALLEST")
+_OF_ONE = ("patch ", "region ", "parcel ")
 
 
 def _excludes(part: Any) -> bool:

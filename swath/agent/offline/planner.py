@@ -30,7 +30,7 @@ from swath.agent.offline import (
 )
 from swath.agent.offline import words as words_of
 from swath.agent.offline.frames import FrameReader
-from swath.agent.offline.lost import first_lost
+from swath.agent.offline.lost import check_each, first_lost
 from swath.agent.offline.question import Question
 from swath.agent.offline.scenery import pointed_back
 from swath.agent.offline.seen import planner as seen
@@ -215,6 +215,7 @@ def _read(found: Sequence[pieces.Piece], settler: settle.Settler, start: str) ->
     if lost is not None:
         raise grammar.NotUnderstood(lost)
     settle.check_shares(question.answer)
+    check_each(found, question.answer)
     return question
 
 

@@ -213,4 +213,6 @@ def _is_preamble(pieces: Sequence[Piece], text: str, others: set[str]) -> bool:
     allowed = _IN_PREAMBLES | (others & set(_MEASURES))
     harmless = all(piece.kind in allowed for piece in pieces)
     about_things = any(piece.kind in ("CLASS", "FOREIGN", "REGION") for piece in pieces[:-1])
+    if plain & {"ones", "those"} and any(piece.kind in ("BIGGISH", "SMALLISH") for piece in pieces):
+        return False  # "I care about the large ones."
     return tells and strange and harmless and not _binds(plain) and not (about_things and plain & _CHOOSING)

@@ -199,6 +199,8 @@ class Settler(Namer):
             raise Unsettled("It is not clear which parts of the image are to be compared.")
         parts = named or asked.parts or parts_called(asked.word)
         if asked.located:
+            if not operand.classes or not isinstance(next(reversed(operand.steps), None), m.Pick):
+                raise Unsettled("It asks where several things are. Next: ask about one of them, such as the largest.")
             inside = tuple(self._resolved(q.Count(operand.having(m.InPart(part)))) for part in parts)
             said = f"where the {operand.steps[-1].which} {operand.classes[0].word} is"
             return q.Choice(tuple(parts), inside, most=True, said=said)

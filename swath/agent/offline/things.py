@@ -303,7 +303,7 @@ def _distinct(words: Sequence[m.ClassWord]) -> tuple[m.ClassWord, ...]:
 
 def _denied(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
     """Not all of the conditions."""
-    if not conditions:
+    if not conditions or m.Whole() in conditions:
         raise Unsettled("It is not clear what is denied.")
     if len(conditions) == 1:
         return (_not(conditions[0]),)
@@ -311,4 +311,6 @@ def _denied(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _not(step: Any) -> Any:
+    if step == m.Whole():
+        raise Unsettled("It is not clear what is denied.")
     return m.Near(step.target, step.low) if isinstance(step, Told) and step.high is None else m.Not(step)

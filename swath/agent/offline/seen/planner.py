@@ -14,6 +14,7 @@ from swath.agent.offline import meaning as m
 from swath.agent.offline import question as q
 from swath.agent.offline.amounts import units
 from swath.agent.offline.lost import first_lost
+from swath.agent.offline.meaning import EVERYTHING
 from swath.agent.offline.pieces import FOREIGN, UNKNOWN, Piece, renamed
 from swath.agent.offline.refusals import unknown_class
 from swath.agent.offline.seen import meaning as s
@@ -129,7 +130,9 @@ def planned(text: str, scene: Scene, *, only_one: bool = False, refused: bool = 
         asked = SeenReader().transform(grammar.parse(words.pieces, GRAMMAR))
     except VisitError as error:
         raise error.orig_exc from None
-    if isinstance(asked, sq.Boxes) and (_only_a_name(words.pieces, asked.of) or _ASKS_WHAT.match(text)):
+    if isinstance(asked, sq.Boxes) and (
+        _only_a_name(words.pieces, asked.of) or _ASKS_WHAT.match(text) or asked.of == EVERYTHING
+    ):
         raise grammar.NotUnderstood(len(words.pieces))
     question = Settler(scene).settle(asked, words.unit)
     if only_one and not (isinstance(question.answer, sq.Boxes) and is_one(question.answer.of)):
