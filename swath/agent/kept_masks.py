@@ -19,7 +19,9 @@ from swath.agent.execution import Ledger
 from swath.agent.qgis_styles import INSIDE, write_mask_style
 from swath.raster.fields import TiledField
 from swath.raster.grid import Grid
-from swath.raster.tiled import PixelSet, TiledPixels, Tiles, number_of, part_of, whole_of, window_of_set
+from swath.raster.held import Tiles
+from swath.raster.pixel_sets import number_of, whole_of, window_of_set
+from swath.raster.tiled import PixelSet, TiledPixels, part_of
 from swath.raster.write import write_array, write_mask
 from swath.segment.protocol import Feature, Segmentation
 from swath.tools.blocks import strips_of

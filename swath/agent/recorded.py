@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from swath.agent.kept_masks import read_segmentation, sha256_of
 from swath.errors import InputError, Refused
+from swath.raster.held import IN_ARRAYS, USUAL_TILES, Tiles
 from swath.raster.reader import Raster, masked_windows, open_raster
-from swath.raster.tiled import IN_ARRAYS, USUAL_TILES, PixelSet, Tiles, tiled
+from swath.raster.tiled import PixelSet, tiled
 from swath.segment.error_matrix import ErrorMatrix, recorded_matrix
 from swath.segment.protocol import Segmentation
 from swath.tools.clip import Clip

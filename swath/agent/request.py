@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from swath.raster.held import USUAL_TILES
 from swath.raster.reader import Raster, open_raster
 from swath.raster.remote import shown
-from swath.raster.tiled import USUAL_TILES
 
 Keep = Literal["light", "wrong", "full"]
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import Refused
-from swath.raster.tiled import BoolImage, PixelSet, TiledPixels, Tiles, refuse_whole, tiled
+from swath.raster.held import Tiles, refuse_whole
+from swath.raster.tiled import BoolImage, PixelSet, TiledPixels, tiled
 
 Numbers: TypeAlias = "NDArray[np.floating[Any]]"
 Window = Callable[[slice, slice], Numbers]

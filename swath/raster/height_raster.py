@@ -15,13 +15,14 @@ from swath.errors import InputError, Refused
 from swath.raster import terrain
 from swath.raster.fields import Field, Numbers, TiledField
 from swath.raster.grid import Grid
+from swath.raster.held import IN_ARRAYS, Tiles, refuse_whole
 from swath.raster.parallel import threaded
 from swath.raster.placing import Placement, locator, place
 from swath.raster.reader import Pixels, Raster, masked_windows, open_raster
 from swath.raster.remote import shown
 from swath.raster.resampling import averaged, bilinear, cells_per_pixel
 from swath.raster.source import opened
-from swath.raster.tiled import IN_ARRAYS, Tiles, everywhere, refuse_whole
+from swath.raster.tiled import everywhere
 from swath.raster.vertical import Vertical, flat, read_vertical
 
 Surface = Literal["dsm", "dtm", "ndsm", "dem"]

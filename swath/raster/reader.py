@@ -19,11 +19,12 @@ from swath.raster.bands import Band
 from swath.raster.georef import read_grid
 from swath.raster.grid import SMALLEST_USUAL_M, Grid, check_stated_size
 from swath.raster.header import read_bands, refuse_no_bands, unused_mask_file
+from swath.raster.held import IN_ARRAYS, Tiles, refuse_whole
 from swath.raster.local_files import file_of
 from swath.raster.palette import Colour, read_categories, read_palette
 from swath.raster.remote import is_remote, known_as
 from swath.raster.source import WindowReader, forget, opened
-from swath.raster.tiled import IN_ARRAYS, PixelSet, Tiles, everywhere, refuse_whole, tiled
+from swath.raster.tiled import PixelSet, everywhere, tiled
 from swath.raster.valid import Rules, all_valid, is_real, known_in_bands, measurable, rules_of, valid_pixels
 
 __all__ = ["Band", "Pixels", "Raster", "open_raster"]

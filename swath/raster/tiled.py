@@ -6,171 +6,21 @@ of it as arrays. Whatever goes window by window takes both; what wants the whole
 
 from __future__ import annotations
 
-import errno
 import itertools
 import pickle
-import tempfile
-import weakref
-import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from threading import Lock
-from typing import Any, NoReturn, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swath.errors import InputError, Refused
+from swath.raster.held import Tiles, refuse_whole
 from swath.raster.parallel import handed_on, mapped, threaded
+from swath.raster.tile_file import Kept, TileFile
 
 BoolImage = NDArray[np.bool_]
 Compute = Callable[[slice, slice], "BoolImage | bool"]
-AT_HAND_BYTES = 2**26
-"""Unpacked tiles that are kept at hand: those of two or three masks under the strips that are being worked on."""
-
-IN_MEMORY_BYTES = 2**26
-"""Packed tiles that are kept in memory; the file takes those that come later. Half a gigapixel of one mask."""
-
-
-class WholeImageNeeded(Refused):
-    """Something wants all pixels of an image at once that is held in tiles."""
-
-
-@dataclass(frozen=True)
-class Tiles:
-    """When and how an image is held in tiles.
-
-    Attributes:
-        above_px: images of more pixels than this are; smaller ones are plain arrays.
-        shape: (rows, columns) of a tile.
-    """
-
-    above_px: int = 2**25
-    shape: tuple[int, int] = (512, 2048)
-
-    def hold(self, shape: tuple[int, int]) -> bool:
-        """Whether an image of a shape is held in tiles."""
-        return shape[0] * shape[1] > self.above_px
-
-
-USUAL_TILES = Tiles()
-"""Of images that questions are asked about."""
-
-IN_ARRAYS = Tiles(above_px=2**62)
-"""Of images that are read by somebody who wants arrays, whatever their size."""
-
-
-def refuse_whole(shape: tuple[int, int]) -> NoReturn:
-    """Refuse to make one array of an image that is held in tiles.
-
-    Raises:
-        WholeImageNeeded: always.
-    """
-    raise WholeImageNeeded(
-        f"an image of {shape[0]:,} x {shape[1]:,} pixels is measured tile by tile, and this needs all of them at once. "
-        "Next: ask about a part of it that is cut out."
-    )
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Kept:
-    """Where a tile is: its bits in memory, or compressed in the file, from an offset on.
-
-    Attributes:
-        length: bytes that it takes.
-        offset: in the file.
-        bits: None where they are in the file.
-    """
-
-    length: int
-    offset: int = 0
-    bits: NDArray[np.uint8] | None = None
-
-
-@dataclass(eq=False)
-class TileFile:
-    """Tiles, one bit a pixel: the first ones in memory, the others compressed in a file.
-
-    The file has no name and is gone when the process is, however it ends. Tiles that were used last are kept unpacked.
-    """
-
-    _file: Any = field(default_factory=lambda: tempfile.TemporaryFile(prefix="swath-", buffering=0))  # noqa: SIM115
-    _end: int = 0
-    _lock: Lock = field(default_factory=Lock)
-    _at_hand: OrderedDict[Kept, BoolImage] = field(default_factory=OrderedDict)
-    _at_hand_bytes: int = 0
-    _in_memory_bytes: int = 0
-
-    def __post_init__(self) -> None:
-        weakref.finalize(self, self._file.close)
-
-    def __reduce__(self) -> tuple[type[TileFile], tuple[()]]:
-        return TileFile, ()  # in another process tiles are computed anew
-
-    def put(self, tile: BoolImage) -> Kept:
-        """Keep a tile, which nobody may change any more.
-
-        Raises:
-            InputError: the disk is full.
-        """
-        kept = self.put_bits(np.packbits(tile))
-        self._remember(kept, tile)
-        return kept
-
-    def put_bits(self, bits: NDArray[np.uint8]) -> Kept:
-        """Keep the bits of a tile.
-
-        Raises:
-            InputError: the disk is full.
-        """
-        with self._lock:
-            fits = self._in_memory_bytes + bits.nbytes <= IN_MEMORY_BYTES
-            self._in_memory_bytes += bits.nbytes * fits
-        return Kept(bits.nbytes, bits=bits) if fits else self._written(zlib.compress(bits.data, 1))
-
-    def _written(self, packed: bytes) -> Kept:
-        with self._lock:
-            kept = Kept(len(packed), offset=self._end)
-            try:
-                self._file.seek(self._end)
-                if self._file.write(packed) != len(packed):
-                    raise OSError(errno.ENOSPC, "no space left")
-            except OSError as why:
-                raise InputError(
-                    f"The tiles of a large image cannot be kept in {tempfile.gettempdir()} ({why.strerror}). "
-                    "Next: free some space there, or name another folder in TMPDIR."
-                ) from None
-            self._end += len(packed)
-        return kept
-
-    def get(self, kept: Kept, shape: tuple[int, int]) -> BoolImage:
-        """(rows, columns) bool, read-only: a tile that was kept."""
-        with self._lock:
-            if kept in self._at_hand:
-                self._at_hand.move_to_end(kept)
-                return self._at_hand[kept]
-        bits = self._read(kept) if kept.bits is None else kept.bits
-        tile: BoolImage = np.unpackbits(bits, count=shape[0] * shape[1]).view(bool).reshape(shape)
-        self._remember(kept, tile)
-        return tile
-
-    def _read(self, kept: Kept) -> NDArray[np.uint8]:
-        with self._lock:
-            self._file.seek(kept.offset)
-            packed = self._file.read(kept.length)
-        return np.frombuffer(zlib.decompress(packed), dtype=np.uint8)
-
-    def _remember(self, kept: Kept, tile: BoolImage) -> None:
-        tile.flags.writeable = False
-        with self._lock:
-            if kept in self._at_hand:
-                return
-            self._at_hand[kept] = tile
-            self._at_hand_bytes += tile.nbytes
-            while self._at_hand_bytes > AT_HAND_BYTES and len(self._at_hand) > 1:
-                _, oldest = self._at_hand.popitem(last=False)
-                self._at_hand_bytes -= oldest.nbytes
 
 
 @dataclass(frozen=True)
@@ -481,45 +331,9 @@ def everywhere(shape: tuple[int, int], tiles: Tiles) -> TiledPixels:
     return found.counted({(part[0].start, part[1].start): _area(part) for part in found.parts()})
 
 
-def by_window(like: PixelSet, compute: Compute) -> PixelSet:
-    """A set of pixels computed window by window: tiled where another set of the same image is, else at once.
-
-    Args:
-        like: any set of pixels of the image.
-        compute: from rows and columns to the pixels there, or one truth value for all of them.
-    """
-    if isinstance(like, TiledPixels):
-        return like.derived(compute)
-    made = compute(*whole_of(like))
-    return np.full(like.shape, made) if isinstance(made, bool) else made
-
-
-def whole_of(pixels: PixelSet) -> tuple[slice, slice]:
-    """All rows and all columns."""
-    return slice(0, pixels.shape[0]), slice(0, pixels.shape[1])
-
-
 def part_of(pixels: PixelSet, rows: slice, cols: slice) -> BoolImage | bool:
     """A window of a set; one truth value where it is known that all pixels have it."""
     return pixels.part(rows, cols) if isinstance(pixels, TiledPixels) else pixels[rows, cols]
-
-
-def window_of_set(pixels: PixelSet, rows: slice, cols: slice) -> BoolImage:
-    """(rows, columns) bool of a window; it may be read-only."""
-    return pixels.window(rows, cols) if isinstance(pixels, TiledPixels) else pixels[rows, cols]
-
-
-def any_of(windows: Sequence[BoolImage | bool]) -> BoolImage | bool:
-    """The union of some windows of one place; of none of them nothing."""
-    found: BoolImage | bool = False
-    for window in windows:
-        found = window if found is False else True if found is True or window is True else found | window
-    return found
-
-
-def number_of(pixels: PixelSet) -> int:
-    """How many pixels are in a set."""
-    return pixels.sum() if isinstance(pixels, TiledPixels) else int(np.count_nonzero(pixels))
 
 
 def _again(

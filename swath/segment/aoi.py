@@ -18,9 +18,10 @@ import shapely
 
 from swath.errors import InputError
 from swath.raster.local_files import file_of
+from swath.raster.pixel_sets import by_window, number_of, window_of_set
 from swath.raster.placing import extent
 from swath.raster.reader import Raster
-from swath.raster.tiled import PixelSet, TiledPixels, by_window, number_of, window_of_set
+from swath.raster.tiled import PixelSet, TiledPixels
 from swath.segment import burn, vector_file
 from swath.segment.codes import listed
 from swath.segment.coverage import image_frame, share_inside

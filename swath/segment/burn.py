@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from rasterio.features import rasterize
 from shapely.geometry.base import BaseGeometry
 
-from swath.raster.tiled import PixelSet, TiledPixels, Tiles, tiled
+from swath.raster.held import Tiles
+from swath.raster.tiled import PixelSet, TiledPixels, tiled
 
 BoolImage = NDArray[np.bool_]
 IntArray = NDArray[np.int64]

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from swath.errors import InputError, Refused
+from swath.raster.pixel_sets import number_of
 from swath.raster.placing import extent, no_overlap, place
 from swath.raster.reader import Raster, open_raster
 from swath.raster.remote import shown
-from swath.raster.tiled import PixelSet, number_of
+from swath.raster.tiled import PixelSet
 from swath.segment.align import onto_image
 from swath.segment.code_tiles import TiledCodes, tiled_codes
 from swath.segment.codes import (

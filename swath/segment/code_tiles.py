@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swath.raster.held import Tiles
 from swath.raster.parallel import mapped
 from swath.raster.placing import Placement
 from swath.raster.reader import Raster, masked_windows
-from swath.raster.tiled import BoolImage, TiledPixels, Tiles, tiled
+from swath.raster.tiled import BoolImage, TiledPixels, tiled
 from swath.segment.align import onto_window
 from swath.segment.codes import FIRST_CLASS, VOID, Census, CodeImage, Coding, tallied
 from swath.segment.summaries import Tally, Window, summaries

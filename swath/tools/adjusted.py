@@ -8,7 +8,7 @@ from operator import or_
 
 from swath.errors import Refused
 from swath.raster.ground import Ground
-from swath.raster.tiled import number_of
+from swath.raster.pixel_sets import number_of
 from swath.segment.error_matrix import FEW_SAMPLES, NORMAL_95, REST, ErrorMatrix
 from swath.segment.vocabulary import canonical
 from swath.tools import kernels

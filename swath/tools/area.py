@@ -6,7 +6,8 @@ import numpy as np
 
 from swath.errors import Refused, ToolError
 from swath.raster.ground import Ground
-from swath.raster.tiled import PixelSet, number_of
+from swath.raster.pixel_sets import number_of
+from swath.raster.tiled import PixelSet
 from swath.tools import kernels
 from swath.tools.adjusted import adjusted_share
 from swath.tools.cells import warn_of_gaps

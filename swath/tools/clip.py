@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from swath.raster.tiled import PixelSet, TiledPixels, by_window, whole_of, window_of_set
+from swath.raster.pixel_sets import by_window, whole_of, window_of_set
+from swath.raster.tiled import PixelSet, TiledPixels
 from swath.tools.kernels import grown
 from swath.tools.patches import Patches
 

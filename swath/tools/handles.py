@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from swath.raster.grid import Grid
 from swath.raster.ground import Ground
-from swath.raster.tiled import PixelSet, any_of, by_window, number_of
+from swath.raster.pixel_sets import any_of, by_window, number_of
+from swath.raster.tiled import PixelSet
 from swath.segment.protocol import Feature
 from swath.tools import kernels
 from swath.tools.labelling import component_runs, instance_runs

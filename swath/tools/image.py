@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from swath.raster.tiled import number_of
+from swath.raster.pixel_sets import number_of
 from swath.tools import kernels
 from swath.tools.registry import tool
 from swath.tools.site import Site

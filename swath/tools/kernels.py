@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from swath.raster.ground import Ground
 from swath.raster.parallel import mapped
-from swath.raster.tiled import PixelSet, by_window, number_of, part_of
+from swath.raster.pixel_sets import by_window, number_of
+from swath.raster.tiled import PixelSet, part_of
 from swath.tools.blocks import row_blocks
 from swath.tools.runs import Runs
 

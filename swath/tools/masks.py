@@ -10,7 +10,8 @@ from affine import Affine
 from swath.errors import UnknownClass
 from swath.raster.geodesy import NoGround, horizontal, jacobian
 from swath.raster.grid import DIRECTIONS, Direction, Grid
-from swath.raster.tiled import PixelSet, by_window
+from swath.raster.pixel_sets import by_window
+from swath.raster.tiled import PixelSet
 from swath.segment.protocol import listed_classes
 from swath.segment.vocabulary import canonical
 from swath.tools.handles import Mask, Regions

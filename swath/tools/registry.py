@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from swath.errors import Refused, ToolError
-from swath.raster.tiled import WholeImageNeeded
+from swath.raster.held import WholeImageNeeded
 from swath.tools.adjusted import check_adjusting
 from swath.tools.handles import Mask, Regions
 from swath.tools.site import Site

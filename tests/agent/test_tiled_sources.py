@@ -33,7 +33,7 @@ def write(path: Path, bands: NDArray[Any], **more: Any) -> Path:
 @pytest.fixture
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> Callable[[tuple[int, int]], None]:
     from swath.agent import request
-    from swath.raster.tiled import Tiles
+    from swath.raster.held import Tiles
 
     return lambda shape: monkeypatch.setattr(request, "USUAL_TILES", Tiles(2**25, shape))
 

@@ -18,8 +18,9 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from swath.errors import InputError
 from swath.raster.grid import Grid
+from swath.raster.held import Tiles
 from swath.raster.reader import open_raster
-from swath.raster.tiled import Tiles, tiled
+from swath.raster.tiled import tiled
 from swath.raster.write import Part, write_array, write_classes, write_mask
 
 ROTATED = Affine.translation(500_000, 5_000_000) @ Affine.rotation(30) @ Affine.scale(0.5, 0.7)

@@ -18,8 +18,9 @@ from shapely.geometry import GeometryCollection, LineString, MultiPolygon, Point
 
 from swath.errors import InputError
 from swath.raster.grid import Grid
+from swath.raster.held import IN_ARRAYS, Tiles
 from swath.raster.reader import Raster
-from swath.raster.tiled import IN_ARRAYS, TiledPixels, Tiles, tiled
+from swath.raster.tiled import TiledPixels, tiled
 from swath.segment.aoi import Area, AreaFile, area_of_interest, read_areas
 from swath.segment.burn import covered
 from swath.segment.coverage import share_inside

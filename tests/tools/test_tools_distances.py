@@ -12,9 +12,12 @@ from measured_sites import AFFINES, ROUND_GRIDS, UTM, blobs, disc, geographic, p
 from scipy import ndimage
 
 from swath.raster.grid import Grid
-from swath.tools import distances, runs
-from swath.tools.distances import DOUBT, EXACT_PX, TransformDistances, TreeDistances, distances_to
+from swath.tools import runs, tree_distances
+from swath.tools.discs import EXACT_PX
+from swath.tools.distances import Distances, distances_to
 from swath.tools.labelling import component_runs, mask_runs
+from swath.tools.transform_distances import DOUBT, TransformDistances, _transform
+from swath.tools.tree_distances import TreeDistances
 
 TARGET = disc((60, 80), 14, 20, 5) | disc((60, 80), 47.3, 66, 3.2)
 RECTANGLES = [name for name in AFFINES if not name.endswith("sheared")]
@@ -24,7 +27,7 @@ def every(shape: tuple[int, int]) -> Any:
     return np.ones(shape, dtype=bool)
 
 
-def pixel_distances(to: distances.Distances, shape: tuple[int, int]) -> np.ndarray:
+def pixel_distances(to: Distances, shape: tuple[int, int]) -> np.ndarray:
     """The distance of every pixel, each asked for as an object of its own."""
     one_each = component_runs(every(shape), 8)
     start = np.arange(shape[0] * shape[1])
@@ -152,7 +155,7 @@ def test_the_doubt_covers_the_error_of_both_transforms_far_away(x_m: float, y_m:
     target = np.zeros(grid.shape, dtype=bool)
     target[3, 5] = target[39, 0] = target[20, 2] = True
     expected = ndimage.distance_transform_edt(~target, sampling=(y_m, x_m))
-    found = distances._transform(target, 1.0 if x_m == y_m else y_m / x_m) * np.float64(x_m)
+    found = _transform(target, 1.0 if x_m == y_m else y_m / x_m) * np.float64(x_m)
     assert expected.max() > 8000 * x_m
     assert (np.abs(found - expected) / np.maximum(expected, x_m)).max() < DOUBT / 4
 
@@ -173,7 +176,7 @@ def test_exact_at_the_limit_beyond_two_thousand_pixels(x_m: float, y_m: float) -
 
 
 def test_a_tree_decides_the_same_whether_its_runs_are_long_or_single_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distances, "QUERIES", 7)
+    monkeypatch.setattr(tree_distances, "QUERIES", 7)
     monkeypatch.setattr(runs, "CHUNK_PX", 5)
     grid = planar("sheared")
     to = TreeDistances(TARGET, grid.require_ground())

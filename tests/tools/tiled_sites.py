@@ -9,7 +9,8 @@ import numpy as np
 from measured_sites import blobs, disc
 from numpy.typing import NDArray
 
-from swath.raster.tiled import PixelSet, TiledPixels, Tiles, tiled
+from swath.raster.held import Tiles
+from swath.raster.tiled import PixelSet, TiledPixels, tiled
 from swath.segment.protocol import Segmentation
 from swath.tools.site import Site
 

@@ -9,8 +9,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from swath.raster.pixel_sets import window_of_set
 from swath.raster.room import let_go, room
-from swath.raster.tiled import PixelSet, window_of_set
+from swath.raster.tiled import PixelSet
 from swath.segment.networks.card import Roofs
 from swath.segment.protocol import BoolImage
 from swath.segment.tiling import SURE, ByteImage, strips
