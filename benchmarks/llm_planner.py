@@ -4,7 +4,8 @@
 
 Sixty questions of held-back maps: 20 in the self-test's own wordings, 40 as free paraphrases. Runs are resumed, so that
 the command can be given again after an interruption; the page then shows the ways that were run so far. `--most N` asks
-the further ways only the first N questions of each map. Writes docs/results/llm.{json,md}.
+the further ways only the first N questions of each map. Writes docs/results/llm.{json,md};
+`--maps OWN FREE --page llm-after` asks about two other maps and writes llm-after.{json,md} beside it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from swath.eval.runner.results import read_results
 from swath.eval.statistics import wilson
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
-MAPS = {"own": ("group7_tile02", 20), "free": ("group7_tile04", 40)}
-"""Wordings to the map whose questions are asked and their number; no other use is made of these maps."""
+MAPS = ("group7_tile02", "group7_tile04")
+"""The maps whose questions are asked, in the self-test's own wordings and as paraphrases; they have no other use."""
+COUNTS = {"own": 20, "free": 40}
+"""Wordings to the number of questions."""
 WAYS = ("bound", "structured", "code")
 PAIRS = (("offline", "bound"), ("bound", "structured"), ("bound", "code"))
 Rows = dict[tuple[str, str], dict[str, Any]]
@@ -41,15 +44,17 @@ def main() -> None:
     parser.add_argument("--gsd", required=True)
     parser.add_argument("--ways", nargs="*", default=WAYS, choices=WAYS)
     parser.add_argument("--most", type=int, default=40, help="questions of each map for all ways but the first")
+    parser.add_argument("--maps", nargs=2, default=MAPS, metavar=("OWN", "FREE"))
+    parser.add_argument("--page", default="llm", help="name of the page in docs/results")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     found: dict[str, Rows] = {"offline": {}}
-    for wording, (name, count) in MAPS.items():
+    for (wording, count), name in zip(COUNTS.items(), given.maps, strict=True):
         make(given, wording, name, count)
         found["offline"] |= run(given, wording, "offline", count)
     for way in given.ways:
         found[way] = {}
-        for wording, (_, count) in MAPS.items():
+        for wording, count in COUNTS.items():
             found[way] |= run(given, wording, way, count if way == given.ways[0] else min(count, given.most))
         write(given, found)
 
@@ -68,7 +73,7 @@ def make(given: argparse.Namespace, wording: str, name: str, count: int) -> None
 
 def run(given: argparse.Namespace, wording: str, way: str, count: int) -> Rows:
     """Ask the questions, or go on asking them; rows by wording and case."""
-    few = "" if count == MAPS[wording][1] else f"-{count}"
+    few = "" if count == COUNTS[wording] else f"-{count}"
     out = given.out / f"{wording}-{way}{few}"
     config = given.out / f"{way}.toml"
     config.write_text(f'[llm]\nway = "{way}"\nprofile = "small"\n' if way in WAYS else "", encoding="utf-8")
@@ -145,12 +150,12 @@ def write(given: argparse.Namespace, found: dict[str, Rows]) -> None:
     """The page and its figures."""
     figures: dict[str, Any] = {
         "model": given.model.name,
-        "maps": {wording: name for wording, (name, _) in MAPS.items()},
+        "maps": dict(zip(COUNTS, given.maps, strict=True)),
         "cores": os.cpu_count(),
         "planners": {
             way: {
                 "all": summary(list(rows.values())),
-                **{part: summary([row for (word, _), row in rows.items() if word == part]) for part in MAPS},
+                **{part: summary([row for (word, _), row in rows.items() if word == part]) for part in COUNTS},
             }
             for way, rows in found.items()
         },
@@ -160,8 +165,8 @@ def write(given: argparse.Namespace, found: dict[str, Rows]) -> None:
             if one in found and other in found
         },
     }
-    (RESULTS / "llm.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    (RESULTS / "llm.md").write_text(page(figures, given), encoding="utf-8")
+    (RESULTS / f"{given.page}.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    (RESULTS / f"{given.page}.md").write_text(page(figures, given), encoding="utf-8")
 
 
 def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
@@ -170,8 +175,9 @@ def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
         "# A small language model as planner",
         "",
         f"Model: {figures['model']}, in process, temperature 0, small profile. Questions: the self-test on held-back",
-        f"maps of `../shared/data/landcover_dubai` ({given.gsd} m stated), {MAPS['own'][1]} in its own wordings,",
-        f"{MAPS['free'][1]} free paraphrases; seed 11; exact masks. A self-test, not SQuID. Accuracy is right / all;",
+        f"maps ({', '.join(given.maps)}) of `../shared/data/landcover_dubai` ({given.gsd} m stated),",
+        f"{COUNTS['own']} in its own wordings, {COUNTS['free']} free paraphrases; seed 11; exact masks.",
+        "A self-test, not SQuID. Accuracy is right / all;",
         "intervals are Wilson's at 95 %. Tokens and seconds are medians per question, repairs included, calls means;",
         "at once: answered after one call. Prompts were mended on other maps, without the paraphrases of",
         "this page. Load: the machine's average over 15 minutes as a way ended, the higher of its two runs; the model",
@@ -189,7 +195,7 @@ def page(figures: dict[str, Any], given: argparse.Namespace) -> str:
         tokens = "-"
         if every["tokens_in"] is not None:
             tokens = f"{every['tokens_in']:.0f} ({every['tokens_cached']:.0f}) / {every['tokens_out']:.0f}"
-        own, free = (f"{parts[part]['right']}/{parts[part]['n']}" for part in MAPS)
+        own, free = (f"{parts[part]['right']}/{parts[part]['n']}" for part in COUNTS)
         lines.append(
             f"| {way} | {every['n']} | {every['right']} | {100 * every['right'] / every['n']:.0f} | "
             f"{100 * low:.0f}-{100 * high:.0f} | {own} | {free} | {every['wrong']} | {every['refused']} | "
