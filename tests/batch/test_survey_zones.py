@@ -104,7 +104,7 @@ def test_an_image_is_opened_and_segmented_once(
 
     counted(LabelsBackend, "segment")
     counted(swath.raster.reader.Raster, "read")
-    counted(swath.agent.desk, "open_raster")
+    counted(swath.agent.request, "open_raster")
     planner = ScriptedPlanner(NEAR)
     few = {k: box(10 * k, 0, 10 * k + 10, 40) for k in range(3)}
     swath.survey("a.tif", "?", zones=write_zones("few.geojson", few), id_field="name", planner=planner, **LABELS)

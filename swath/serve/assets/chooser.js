@@ -10,7 +10,10 @@ let mostBytes = Infinity;
 export function startChooser(onTake, largestUpload) {
   taken = onTake;
   mostBytes = largestUpload;
-  for (const id of ["choose", "choose-first"]) byId(id).addEventListener("click", () => { dialog.showModal(); show(""); });
+  for (const button of [byId("choose"), byId("choose-first")]) {
+    button.addEventListener("click", () => { dialog.showModal(); show(""); });
+    button.disabled = false; // a click before now would have been lost
+  }
   byId("chooser-close").addEventListener("click", () => dialog.close());
   byId("upload").addEventListener("change", (event) => {
     const [file] = event.target.files;
