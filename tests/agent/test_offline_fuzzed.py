@@ -55,3 +55,7 @@ def test_what_once_was_half_answered_is_refused_with_its_reason(question: str, w
 def test_one_number_for_each_is_not_the_total(question):
     with pytest.raises(Refused, match="It asks for a number of each of them. Next: ask for the total, the average or"):
         OfflinePlanner().plan(question, SCENE, None)
+
+
+def test_whether_any_can_be_spotted_is_yes_or_no_and_not_boxes():
+    assert 'kind="boolean"' in OfflinePlanner().plan("Can you spot any bodies of water?", SCENE, None).source
