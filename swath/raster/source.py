@@ -77,7 +77,8 @@ def _settled(name: str) -> Any:
     if not in_the_pool() or is_remote(name):
         return gdal_environment(name)
     if not hasattr(_thread, "environment"):
-        _thread.environment = gdal_environment()
+        # One thread within each of ours: more would only wait for each other.
+        _thread.environment = rasterio.Env(session=DummySession(), **{**GDAL_OPTIONS, "GDAL_NUM_THREADS": 1})
         _thread.environment.__enter__()
     return nullcontext()
 
@@ -163,14 +164,15 @@ class WindowReader:
             except IndexError:
                 dataset = _open(self._name)
             try:
-                return read(dataset, Window.from_slices(rows, cols))
+                found = read(dataset, Window.from_slices(rows, cols))
             except (RasterioError, CPLE_BaseError) as why:
+                dataset.close()  # it would take what it failed to decode for read, and be silent the next time
                 raise InputError(
                     f"Rows {rows.start} to {rows.stop - 1}, columns {cols.start} to {cols.stop - 1} of "
                     f"{shown(self._name)} cannot be read: {_reason(self._name)}."
                 ) from (None if is_remote(self._name) else why)
-            finally:
-                self._free.append(dataset)
+            self._free.append(dataset)
+            return found
 
 
 def _reader_of(name: str, credentials: dict[str, str]) -> WindowReader:

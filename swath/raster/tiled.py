@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from swath.raster.held import Tiles, refuse_whole
 from swath.raster.parallel import handed_on, mapped, threaded
+from swath.raster.stretches import Stretches, in_full, one_after_another
 from swath.raster.tile_file import Kept, TileFile
 
 BoolImage = NDArray[np.bool_]
 Compute = Callable[[slice, slice], "BoolImage | bool"]
+RunsOf = Callable[[slice], "Stretches | None"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,14 @@ class TiledPixels:
     ndim = 2
     dtype = np.dtype(bool)
 
-    def __init__(self, shape: tuple[int, int], compute: Compute, tiles: tuple[int, int], file: TileFile) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        compute: Compute,
+        tiles: tuple[int, int],
+        file: TileFile,
+        runs_of: RunsOf | None = None,
+    ) -> None:
         """Begin with no tile known.
 
         Args:
@@ -55,10 +64,12 @@ class TiledPixels:
             compute: from rows and columns to the pixels there, or one truth value for all of them.
             tiles: rows and columns of a tile.
             file: where tiles are kept.
+            runs_of: from the rows of a row of tiles to its runs of pixels; None where it cannot say.
         """
         self.shape, self.tiles = shape, tiles
         self._compute: Compute | None = compute
         self._recipe = compute if handed_on() else None
+        self._runs_of = runs_of
         self._file = file
         self._known: dict[tuple[int, int], bool | Kept] = {}
         self._counts: dict[tuple[int, int], int] = {}
@@ -81,9 +92,30 @@ class TiledPixels:
         """Memory and disk that the tiles take."""
         return sum(known.length if isinstance(known, Kept) else 1 for known in list(self._known.values()))
 
-    def derived(self, compute: Compute) -> TiledPixels:
+    def derived(self, compute: Compute, runs_of: RunsOf | None = None) -> TiledPixels:
         """Another set of pixels of the same image."""
-        return TiledPixels(self.shape, compute, self.tiles, self._file)
+        return TiledPixels(self.shape, compute, self.tiles, self._file, runs_of)
+
+    def runs(self, rows: slice) -> Stretches | None:
+        """The runs of pixels of some rows where they are known without the pixels; None where they are not.
+
+        Args:
+            rows: of the image, any.
+        """
+        found = []
+        for k in range(rows.start // self.tiles[0], -(-rows.stop // self.tiles[0])):
+            part = self._row_of_tiles(k)
+            if part is None:
+                return None
+            found.append(part.within(rows, self.shape[1]))
+        return one_after_another(found)
+
+    def _row_of_tiles(self, k: int) -> Stretches | None:
+        values = {self._known.get((k, col)) for col in range(self._across[1])}
+        rows = self._slices((k, 0))[0]
+        if values in ({True}, {False}):
+            return in_full(rows if values == {True} else slice(0, 0), self.shape[1])
+        return None if self._runs_of is None else self._runs_of(rows)
 
     def counted(self, counts: Mapping[tuple[int, int], int]) -> TiledPixels:
         """The same set, knowing how many pixels of each tile are in it; a tile of all or none is not computed.
@@ -173,12 +205,12 @@ class TiledPixels:
     def counts(self) -> Iterator[tuple[tuple[slice, slice], int]]:
         """Rows and columns of each tile, and how many of its pixels are in the set."""
         keys = list(np.ndindex(self._across))
+        unknown = [key for key in keys if key not in self._counts]
         if handed_on() and self._recipe is not None:
-            self._complete([key for key in keys if key not in self._counts])
-            yield from ((self._slices(key), self._counts[key]) for key in keys)
-            return
-        for key, count in zip(keys, mapped(self._count_of, keys), strict=True):
-            yield self._slices(key), count
+            self._complete(unknown)
+            unknown = []
+        found = dict.fromkeys(unknown, mapped(self._count_of, unknown))
+        yield from ((self._slices(key), next(found[key]) if key in found else self._counts[key]) for key in keys)
 
     def _count_of(self, key: tuple[int, int]) -> int:
         if key not in self._counts:

@@ -6,7 +6,7 @@ codes would. The summaries say in which tiles a class is, so that only those are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from swath.raster.placing import Placement
 from swath.raster.reader import Raster, masked_windows
 from swath.raster.tiled import BoolImage, TiledPixels, tiled
 from swath.segment.align import onto_window
+from swath.segment.code_runs import CodeRuns, side_by_side
 from swath.segment.codes import FIRST_CLASS, VOID, Census, CodeImage, Coding, tallied
 from swath.segment.summaries import Tally, Window, summaries
 
@@ -38,6 +39,7 @@ class TiledCodes:
         tallies: Mapping[Any, Tally],
         *,
         remembered: bool,
+        runs: CodeRuns | None = None,
     ) -> None:
         """Codes whose tiles have been counted.
 
@@ -47,9 +49,10 @@ class TiledCodes:
             between: from rows, columns and two codes to where the codes there lie between them, both included.
             tallies: what occurs in the tile that begins at a row and a column.
             remembered: whether the labels were counted by an earlier question.
+            runs: of equal codes; None where only pixels say where a code is.
         """
         self.shape, self.remembered = shape, remembered
-        self._between, self._tallies = between, tallies
+        self._between, self._tallies, self._runs = between, tallies, runs
         self._nothing = tiled(shape, tiles, lambda rows, cols: False)
 
     def between(self, first: int, last: int) -> TiledPixels:
@@ -62,7 +65,9 @@ class TiledCodes:
             place: int(counts[(codes >= first) & (codes <= last)].sum())
             for place, (codes, counts) in self._tallies.items()
         }
-        return self._nothing.derived(compute).counted(counts)
+        runs = self._runs
+        found = self._nothing.derived(compute, None if runs is None else lambda rows: runs.between(rows, first, last))
+        return found.counted(counts)
 
 
 def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | None, where: Placement) -> TiledCodes:
@@ -82,8 +87,9 @@ def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | 
     """
     bands = masked_windows(raster, *(band.index for band in raster.data_bands))
 
-    def values_counted(window: Window) -> Tally:
-        return tallied(coding.values(bands(*window)))
+    def values_counted(strip: Sequence[Window]) -> list[Tally]:
+        values, left = coding.values(side_by_side(bands, strip)), strip[0][1].start
+        return [tallied(values[:, cols.start - left : cols.stop - left]) for _, cols in strip]
 
     def codes_read(rows: slice, cols: slice) -> CodeImage:
         return coding.codes(coding.values(bands(rows, cols)))
@@ -91,15 +97,17 @@ def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | 
     def between_read(rows: slice, cols: slice, first: int, last: int) -> BoolImage:
         return coding.between(coding.values(bands(rows, cols)), first, last)
 
+    covers = where.same_grid and (where.rows, where.cols) == (slice(0, image.shape[0]), slice(0, image.shape[1]))
+    runs = CodeRuns(image.shape[1], image.tiles.shape[1], bands, coding) if covers else None
     tallies: dict[tuple[int, int], Tally] = {}
     windows = list(_windows(where.rows, where.cols, image.tiles.shape))
-    found, remembered = summaries(raster, coding.meaning, windows, values_counted)
+    found, remembered = summaries(raster, coding.meaning, windows, runs.tallies if runs else values_counted)
     for window, (values, counts) in zip(windows, found, strict=True):
         if census is not None:
             census.add(values, counts)
         tallies[window[0].start, window[1].start] = _of_codes(values, counts, coding, _size(window))
     if where.same_grid:
-        return TiledCodes(image.shape, image.tiles, between_read, tallies, remembered=remembered)
+        return TiledCodes(image.shape, image.tiles, between_read, tallies, remembered=remembered, runs=runs)
     name = raster.path.name
 
     def codes_moved(rows: slice, cols: slice) -> CodeImage:

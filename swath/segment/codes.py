@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -79,7 +79,7 @@ class Coding:
         if values.dtype != np.uint8 or values.ndim != 2:
             codes = self.codes(values)
             return codes == first if first == last else np.asarray((codes >= first) & (codes <= last))
-        found = _among(values.data, (self._of_bytes >= first) & (self._of_bytes <= last))
+        found = _among(values.data, (self.of_bytes >= first) & (self.of_bytes <= last))
         if mask is not np.ma.nomask:
             found[mask] = first <= VOID <= last
         return found
@@ -93,11 +93,16 @@ class Coding:
 
     def _of_byte(self, data: NDArray[Any]) -> CodeImage:
         if self.dtype is np.uint8 and data.ndim == 2:
-            return np.asarray(cv2.LUT(data, self._of_bytes), dtype=np.uint8)  # ten times faster than indexing
-        return np.asarray(self._of_bytes[data])
+            return np.asarray(cv2.LUT(data, self.of_bytes), dtype=np.uint8)  # ten times faster than indexing
+        return np.asarray(self.of_bytes[data])
+
+    def reads_bytes(self, values: Masked) -> bool:
+        """Whether `of_bytes` says the codes of some label values: they are plain bytes, and none is masked."""
+        return values.dtype == np.uint8 and values.ndim == 2 and np.ma.getmask(values) is np.ma.nomask
 
     @cached_property
-    def _of_bytes(self) -> CodeImage:
+    def of_bytes(self) -> CodeImage:
+        """(256,) codes of the values of one byte."""
         return np.array([self.code_of.get(value, VOID) for value in range(256)], dtype=self.dtype)
 
 
@@ -198,7 +203,7 @@ def tallied(values: Masked) -> tuple[NDArray[Any], NDArray[Any]]:
     """Label values that occur, and how often."""
     mask = np.ma.getmask(values)
     if values.data.dtype == np.uint8 and values.ndim == 2 and values.size <= MOST_COUNTED:
-        counts = _bytes_counted(np.ascontiguousarray(values.data), None if mask is np.ma.nomask else np.asarray(mask))
+        counts = _bytes_counted(values.data, None if mask is np.ma.nomask else np.asarray(mask))
         present = np.flatnonzero(counts)
         return present, counts[present]
     data = values.data.reshape(-1) if mask is np.ma.nomask else values.compressed()
@@ -210,17 +215,35 @@ def tallied(values: Masked) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _bytes_counted(data: NDArray[np.uint8], mask: BoolImage | None) -> NDArray[np.int64]:
     """(256,) how often each byte occurs; the masked ones are left out."""
-    if mask is None:
-        likely = np.bincount(data[::SAMPLED, ::SAMPLED].reshape(-1), minlength=256)
-        counts, left = np.zeros(256, dtype=np.int64), data.size
-        order = np.argsort(-likely, kind="stable")[: np.count_nonzero(likely)].tolist()  # int64 compares slowly
-        for value in order if len(order) <= COUNTED_BY_VALUE else ():
+    few = None if mask is not None or not data.size else _few_counted(data)
+    if few is not None:
+        return few
+    counted = None if mask is None else np.asarray(~mask, dtype=np.uint8)
+    counts = cv2.calcHist([np.ascontiguousarray(data)], [0], counted, [256], [0, 256])
+    return counts.reshape(-1).astype(np.int64)
+
+
+def _few_counted(data: NDArray[np.uint8]) -> NDArray[np.int64] | None:
+    """(256,) how often each byte occurs; None where there seem to be many."""
+    likely = np.bincount(data[::SAMPLED, ::SAMPLED].reshape(-1), minlength=256)
+    order = np.argsort(-likely, kind="stable")[: np.count_nonzero(likely)].tolist()  # int64 compares slowly
+    if len(order) > COUNTED_BY_VALUE:
+        return None
+    counts, left = np.zeros(256, dtype=np.int64), data.size
+    for value in _guessed(data, order):
+        if not counts[value]:
             counts[value] = np.count_nonzero(data == value)
             left -= int(counts[value])
-            if not left:
-                return counts
-    counted = None if mask is None else np.asarray(~mask, dtype=np.uint8)
-    return cv2.calcHist([data], [0], counted, [256], [0, 256]).reshape(-1).astype(np.int64)
+        if not left:
+            return counts
+    return None
+
+
+def _guessed(data: NDArray[np.uint8], seen: list[int]) -> Iterator[int]:
+    """Values to be tried: those seen, then what a rare one is likely to be."""
+    yield from seen
+    yield int(data.max())
+    yield int(data.min())
 
 
 def occurring(data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

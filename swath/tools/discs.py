@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.raster.ground import Ground
+from swath.raster.stretches import Stretches, union, without
 from swath.tools.labelling import value_runs
 from swath.tools.runs import BoolImage, IntArray
 
@@ -119,6 +120,43 @@ def strokes_of(block: BoolImage, near: Disc) -> list[Strokes]:
         row, first = np.divmod(start.astype(np.int64), block.shape[1])
         found.append(Strokes(row, first, (stop - start).astype(np.int64), Disc(near.rows[steps], near.reach[steps])))
     return found
+
+
+def run_strokes_of(target: Stretches, near: Disc, cols: int) -> list[Strokes]:
+    """The same of a target that is given by its runs.
+
+    Args:
+        target: its runs, rows of an image with so many columns.
+        near: how far it reaches.
+        cols: columns of the image.
+    """
+    lowest, highest = (without(target, target.moved(step * cols)) for step in (-1, 1))
+    found = []
+    for runs, steps in ((target, near.rows == 0), (lowest, near.rows > 0), (highest, near.rows < 0)):
+        row, first = np.divmod(runs.start.astype(np.int64), cols)
+        lengths = (runs.stop - runs.start).astype(np.int64)
+        found.append(Strokes(row, first, lengths, Disc(near.rows[steps], near.reach[steps])))
+    return found
+
+
+def reach_of(strokes: Sequence[Strokes], rows: slice, cols: int) -> Stretches:
+    """The pixels of some rows that a target reaches, as runs.
+
+    Args:
+        strokes: of the target, rows and columns counted as in the image.
+        rows: of the image.
+        cols: its columns.
+    """
+    starts, stops = [], []
+    for stroke in strokes:
+        row = (stroke.row[:, None] + stroke.near.rows).ravel()
+        first = stroke.first[:, None]
+        left = np.maximum(first - stroke.near.reach, 0).ravel()
+        right = np.minimum(first + stroke.lengths[:, None] + stroke.near.reach, cols).ravel()
+        seen = (row >= rows.start) & (row < rows.stop)
+        starts.append((row * cols + left)[seen])
+        stops.append((row * cols + right)[seen])
+    return union(np.concatenate(starts), np.concatenate(stops), cols)
 
 
 def drawn_out(strokes: Sequence[Strokes], row: int, col: int, shape: tuple[int, int]) -> BoolImage:

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.raster.ground import Ground
+from swath.raster.parallel import mapped
 from swath.raster.tiled import PixelSet, TiledPixels, part_of
-from swath.tools.discs import Disc, Strokes, disc, drawn_out, is_square, strokes_of
+from swath.tools.blocks import strips_of
+from swath.tools.discs import Disc, Strokes, disc, drawn_out, is_square, reach_of, run_strokes_of, strokes_of
 from swath.tools.kernels import inside, pixel_ground, widened
 from swath.tools.runs import Runs
 from swath.tools.transform_distances import TransformDistances
@@ -33,6 +35,10 @@ MOST_REACH_PX = 2000
 
 DRAWN_PER_PX = 0.5
 """Stretches to be drawn for each pixel of a window above which a distance transform takes less time."""
+
+
+RUNS_DRAWN = 2**20
+"""Stretches of a strip up to which they are sorted rather than drawn: 100 MB."""
 
 
 class Distances(Protocol):
@@ -79,8 +85,24 @@ class DiscDistances:
 
     def reached(self, objects: Runs, limit_m: float) -> BoolArray:
         """(n,) bool: which objects have a pixel within a distance, the limit included."""
-        zone = self._zone(limit_m)
-        return self._tree.reached(objects, limit_m / self._unit_m) if zone is None else objects.touches(zone)
+        zone, near = self._zone(limit_m), disc(limit_m, self._ground, max(self._target.shape))
+        if zone is None:
+            return self._tree.reached(objects, limit_m / self._unit_m)
+        found = np.zeros(objects.count, dtype=bool)
+        for owners in mapped(lambda rows: self._reached_in(rows, objects, near, zone), strips_of(self._target)):
+            found[owners] = True
+        return found
+
+    def _reached_in(self, rows: slice, objects: Runs, near: Disc, zone: TiledPixels) -> NDArray[np.int32]:
+        """Owners of the runs in some rows that lie within a distance: by runs, or by pixels where there are many."""
+        own, cols = objects.within(rows), self._target.shape[1]
+        if not len(own.start) or not len(near.rows):
+            return own.owner[:0]
+        target = self._target.runs(widened(rows, near.reach_px[0], self._target.shape[0]))
+        strokes = None if target is None else run_strokes_of(target, near, cols)
+        if strokes is None or sum(stroke.count for stroke in strokes) > RUNS_DRAWN:
+            return own.touching(zone, rows)
+        return own.owner[reach_of(strokes, rows, cols).meet(own.start, own.stop)]
 
     def lowest(self, objects: Runs) -> FloatArray:
         """(n,) distance of each object's nearest pixel; infinity where there is no target."""

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from swath.errors import Refused
 from swath.raster.parallel import mapped
 from swath.raster.room import let_go
+from swath.raster.stretches import Places, in_rows, place_type
 from swath.raster.tiled import PixelSet, TiledPixels
 from swath.tools.blocks import row_blocks, strips_of
-from swath.tools.runs import BoolImage, Runs, place_type
+from swath.tools.runs import BoolImage, Runs
 
 MOST_RUNS = 50_000_000
 """Runs of the objects of an image that is held in tiles: they take 12 bytes each, and a while 8 more."""
@@ -26,7 +27,6 @@ MOST_RUNS = 50_000_000
 LINKED_PER_PX = 0.02
 """Runs for each pixel of a strip up to which linking runs takes less time than labelling pixels: 0.1 us and 2 ns."""
 
-Places = NDArray[np.signedinteger[Any]]
 Pairs = tuple[Places, Places]
 
 
@@ -42,7 +42,7 @@ def component_runs(pixels: PixelSet, connectivity: int) -> Runs:
     seams: list[Pairs] = []
     above: _Strip | None = None
     total, runs = 0, 0
-    for group in mapped(lambda strips: [_labelled(pixels, rows, connectivity) for rows in strips], _strips(pixels)):
+    for group in mapped(lambda rows: _labelled(pixels, rows, connectivity), _strips(pixels)):
         for strip in group:
             if above is not None:
                 seams.append(_meeting(above, strip, connectivity, total))
@@ -66,17 +66,9 @@ def component_runs(pixels: PixelSet, connectivity: int) -> Runs:
     return Runs(start, np.concatenate(stops), owner, count, shape)
 
 
-def _strips(pixels: PixelSet) -> list[list[slice]]:
-    """Rows of the strips that are labelled one by one, in groups for one thread each.
-
-    A row of tiles is one group, so that no two threads compute or unpack the same tile.
-    """
-    if not isinstance(pixels, TiledPixels):
-        return [[rows] for rows in row_blocks(pixels.shape[0])]
-    return [
-        [slice(tall.start + rows.start, tall.start + rows.stop) for rows in row_blocks(tall.stop - tall.start)]
-        for tall in strips_of(pixels)
-    ]
+def _strips(pixels: PixelSet) -> list[slice]:
+    """Rows for one thread each: a row of tiles, so that no two threads compute or unpack the same tile."""
+    return strips_of(pixels) if isinstance(pixels, TiledPixels) else list(row_blocks(pixels.shape[0]))
 
 
 @dataclass(frozen=True)
@@ -101,20 +93,35 @@ class _Strip:
 
     def row(self, row: int) -> tuple[Places, Places, Places]:
         """Columns where the runs of one row begin and end, and their components."""
-        own = slice(*np.searchsorted(self.start, [row * self.cols, (row + 1) * self.cols]).tolist())
+        own = in_rows(self.start, slice(row, row + 1), self.cols)
         return self.start[own] - row * self.cols, self.stop[own] - row * self.cols, self.owner[own]
 
 
-def _labelled(pixels: PixelSet, rows: slice, connectivity: int) -> _Strip:
-    block = np.ascontiguousarray(pixels[rows])
+def _labelled(pixels: PixelSet, rows: slice, connectivity: int) -> list[_Strip]:
+    """Components of some rows: of all of them at once where their runs are known, else of a few rows at a time."""
+    known = pixels.runs(rows) if isinstance(pixels, TiledPixels) else None
+    if known is not None:
+        return [_linked(known.start, known.stop, rows, pixels.shape[1], connectivity)]
+    blocks = (slice(rows.start + own.start, rows.start + own.stop) for own in row_blocks(rows.stop - rows.start))
+    return [_block_labelled(np.ascontiguousarray(pixels[own]), own, connectivity) for own in blocks]
+
+
+def _block_labelled(block: BoolImage, rows: slice, connectivity: int) -> _Strip:
     cols = block.shape[1]
-    start, stop = _edges(block)
+    start, stop = value_runs(block, rows.start)
     if len(start) <= LINKED_PER_PX * block.size:
-        above, below = _touching(start, stop, start - (cols + 1), stop - (cols + 1), connectivity)
-        owner, found = _numbered(len(start), (above, below))
-    else:
-        owner, found = _looked_up(block, start - start // (cols + 1), connectivity)
-    start, stop = _places(start, stop, cols, rows.start)
+        return _linked(start, stop, rows, cols, connectivity)
+    owner, found = _looked_up(block, start - rows.start * cols, connectivity)
+    return _Strip(start, stop, owner, found, rows, cols)
+
+
+def _linked(start: Places, stop: Places, rows: slice, cols: int, connectivity: int) -> _Strip:
+    """Components of runs, by those that touch."""
+    first = start - rows.start * cols
+    first += first // cols  # a column between the rows: the end of one does not touch the beginning of the next
+    last = first + (stop - start)
+    above, below = _touching(first, last, first - (cols + 1), last - (cols + 1), connectivity)
+    owner, found = _numbered(len(start), (above, below))
     return _Strip(start, stop, owner, found, rows, cols)
 
 

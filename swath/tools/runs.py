@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from swath.raster.ground import Ground
 from swath.raster.parallel import mapped
+from swath.raster.stretches import Places, in_rows, place_type
 from swath.raster.tiled import PixelSet, TiledPixels
 from swath.tools.blocks import columns_of, row_blocks, strips_of
 
@@ -22,7 +23,6 @@ BoolImage = NDArray[np.bool_]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Places = NDArray[np.signedinteger[Any]]
 
 
 CHUNK_RUNS = 2**17
@@ -30,11 +30,6 @@ CHUNK_RUNS = 2**17
 
 CHUNK_PX = 2**20
 """Pixels that are spelled out one by one at a time."""
-
-
-def place_type(rows: int, cols: int) -> type[np.signedinteger[Any]]:
-    """The type that counts the pixels of an image: 4 bytes while they suffice."""
-    return np.int32 if rows * cols < 2**31 else np.int64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,7 +131,7 @@ class Runs:
             return self.sizes_px.astype(np.float64) * ground.pixel_area_m2
         total = np.zeros(self.count)
         for rows in row_blocks(self.shape[0]):
-            part = self.where(self._between(rows.start, rows.stop))
+            part = self.within(rows)
             block = np.broadcast_to(ground.area_m2(rows), (rows.stop - rows.start, self.shape[1])).ravel()
             np.add.at(total, part.owner, _reduced(np.add, block, part.start, part.stop, rows.start * self.shape[1]))
         return total
@@ -144,13 +139,13 @@ class Runs:
     def touches(self, pixels: PixelSet) -> BoolArray:
         """(n,) bool: which objects have a pixel among these."""
         found = np.zeros(self.count, dtype=bool)
-        for owners in mapped(lambda strip: self._touching(pixels, strip), strips_of(pixels)):
+        for owners in mapped(lambda strip: self.touching(pixels, strip), strips_of(pixels)):
             found[owners] = True
         return found
 
-    def _touching(self, pixels: PixelSet, rows: slice) -> NDArray[np.int32]:
+    def touching(self, pixels: PixelSet, rows: slice) -> NDArray[np.int32]:
         """Owners of the runs in some rows that have a pixel among these."""
-        part = self.where(self._between(rows.start, rows.stop))
+        part = self.within(rows)
         if not isinstance(pixels, TiledPixels):
             return part._hit(pixels[rows], rows.start * self.shape[1])
         row, left = np.divmod(part.start, self.shape[1])
@@ -196,7 +191,7 @@ class Runs:
 
     def window(self, rows: slice, cols: slice) -> BoolImage:
         """(rows, columns) bool: the pixels of all objects in a window."""
-        inside = self.where(self._between(rows.start, rows.stop))
+        inside = self.within(rows)
         row, left = np.divmod(inside.start, self.shape[1])
         right = np.minimum(left + inside.lengths, cols.stop) - cols.start
         left = np.maximum(left, cols.start) - cols.start
@@ -213,7 +208,7 @@ class Runs:
         y0, y1, _ = (rows or slice(None)).indices(self.shape[0])
         image = np.zeros((y1 - y0, self.shape[1]), dtype=np.int32)
         flat = image.reshape(-1)
-        inside = self.where(self._between(y0, y1))
+        inside = self.within(slice(y0, y1))
         for run, places in inside._spelled_out():
             flat[places - y0 * self.shape[1]] = inside.owner[run] + 1
         return image[:, cols or slice(None)]
@@ -257,9 +252,9 @@ class Runs:
         order = np.argsort(self.owner, kind="stable")
         return np.concatenate([[0], np.cumsum(np.bincount(self.owner, minlength=self.count))]), order
 
-    def _between(self, first_row: int, last_row: int) -> slice:
-        begin, end = np.searchsorted(self.start, [first_row * self.shape[1], last_row * self.shape[1]])
-        return slice(int(begin), int(end))
+    def within(self, rows: slice) -> Runs:
+        """The runs in some rows, of the same objects."""
+        return self.where(in_rows(self.start, rows, self.shape[1]))
 
     def _spelled_out(self) -> Iterator[tuple[IntArray, IntArray]]:
         """In chunks: for every pixel the index of its run and its own place."""

@@ -92,7 +92,7 @@ def test_a_killed_question_goes_on_and_leaves_nothing(large: Path, tmp_path: Pat
         assert [path.name[:12] for path in out.iterdir()] == [".unfinished-"]
     again = asked(large, question, out, tiles_above_px=10**6, keep="light")
     assert same(whole, again)
-    assert journals[-1].taken_over > 10
+    assert journals[-1].taken_over >= 4  # two rows of tiles, counted and looked for buildings
     assert [path.name for path in out.iterdir()] == [Path(again.run or "").name]
 
 

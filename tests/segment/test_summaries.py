@@ -16,7 +16,8 @@ from PIL import Image
 
 import swath
 from swath.raster.reader import open_raster
-from swath.segment import code_tiles, summaries
+from swath.segment import summaries
+from swath.segment.code_runs import CodeRuns
 from swath.segment.summaries import keep_summaries, kept_summaries
 
 QUESTION = "What percentage of the image is water?"
@@ -32,13 +33,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows by one for each tile that is counted."""
     calls: list[int] = []
-    tallied = code_tiles.tallied
+    tallies = CodeRuns.tallies
 
-    def noted(values: Any) -> Any:
-        calls.append(1)
-        return tallied(values)
+    def noted(self: CodeRuns, windows: Any) -> Any:
+        calls.extend([1] * len(windows))
+        return tallies(self, windows)
 
-    monkeypatch.setattr(code_tiles, "tallied", noted)
+    monkeypatch.setattr(CodeRuns, "tallies", noted)
     return calls
 
 

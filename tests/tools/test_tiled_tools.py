@@ -145,6 +145,7 @@ def test_every_tool_of_the_families_is_asked() -> None:
     seed=st.integers(0, 1000),
     tiles=st.sampled_from(TILES),
     void=st.booleans(),
+    runs=st.booleans(),
     nudge=st.sampled_from(
         [
             Nudge(),
@@ -157,14 +158,14 @@ def test_every_tool_of_the_families_is_asked() -> None:
     ),
 )
 def test_in_tiles_as_on_arrays(
-    grid: str, pictures: tuple[str, str], seed: int, tiles: tuple[int, int], void: bool, nudge: Nudge
+    grid: str, pictures: tuple[str, str], seed: int, tiles: tuple[int, int], void: bool, runs: bool, nudge: Nudge
 ) -> None:
     paintings = {
         name: PICTURES[picture](SHAPE, seed + k) for k, (name, picture) in enumerate(zip("ab", pictures, strict=True))
     }
     valid = ~blobs(SHAPE, share=0.1, seed=seed + 5) if void else np.ones(SHAPE, dtype=bool)
     whole = site_on(GRIDS[grid](), paintings, valid).nudged(nudge)
-    one, other = answers(whole), answers(tiled_site(whole, tiles))
+    one, other = answers(whole), answers(tiled_site(whole, tiles, runs=runs))
     assert one.keys() == other.keys()
     different = {key: (one[key], other[key]) for key in one if not same(one[key], other[key])}
     assert not different
@@ -179,6 +180,23 @@ def test_a_large_square_limit_is_one_distance_transform_or_a_tree(name: str, mon
         monkeypatch.setattr("swath.tools.distances.DRAWN_PER_PX", drawn)
         other = answers(tiled_site(whole, (16, 16)))
         assert {key: (one[key], other[key]) for key in one if not same(one[key], other[key])} == {}
+
+
+@pytest.mark.parametrize("name", sorted(PICTURES))
+@pytest.mark.parametrize("drawn", [0, 2**20])
+def test_runs_are_reached_as_pixels_are(name: str, drawn: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swath.tools.distances.RUNS_DRAWN", drawn)
+    for grid in ("square", "not square"):
+        whole = site_on(planar(grid), {"a": blobs(seed=9), "b": PICTURES[name](SHAPE, 3)})
+        for tiles in TILES:
+            parts = tiled_site(whole, tiles, runs=True)
+            for limit in (0.0, 1.0, 2.5, 7.0, 40.0, 500.0):
+                one, other = (
+                    call(site, "near", call(site, "components", call(site, "segment", "a")),
+                         call(site, "segment", "b"), max_distance_m=limit)
+                    for site in (whole, parts)
+                )  # fmt: skip
+                assert np.array_equal(one.column("boxes"), other.column("boxes")), (grid, tiles, limit)
 
 
 @tool(measures=True)

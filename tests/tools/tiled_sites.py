@@ -10,17 +10,30 @@ from measured_sites import blobs, disc
 from numpy.typing import NDArray
 
 from swath.raster.held import Tiles
-from swath.raster.tiled import PixelSet, TiledPixels, tiled
+from swath.raster.stretches import Stretches
+from swath.raster.tiled import PixelSet, TiledPixels, everywhere, tiled
 from swath.segment.protocol import Segmentation
+from swath.tools.labelling import value_runs
 from swath.tools.site import Site
 
 BoolImage = NDArray[np.bool_]
 TILES = ((7, 11), (16, 16), (7, 200), (100, 11), (1, 1000), (64, 3))
 
 
-def in_tiles(pixels: BoolImage, tiles: tuple[int, int]) -> TiledPixels:
-    """An array as tiles; whoever wants all of it at once is refused."""
-    return tiled(pixels.shape, Tiles(0, tiles), lambda rows, cols: pixels[rows, cols].copy())
+def in_tiles(pixels: BoolImage, tiles: tuple[int, int], *, runs: bool = False) -> TiledPixels:
+    """An array as tiles; whoever wants all of it at once is refused.
+
+    Args:
+        pixels: the array.
+        tiles: rows and columns of a tile.
+        runs: whether the set knows its runs without its pixels, as those of class rasters do.
+    """
+    nothing = tiled(pixels.shape, Tiles(0, tiles), lambda rows, cols: False)
+
+    def runs_of(rows: slice) -> Stretches:
+        return Stretches(*value_runs(pixels[rows], rows.start))
+
+    return nothing.derived(lambda rows, cols: pixels[rows, cols].copy(), runs_of if runs else None)
 
 
 def as_array(pixels: PixelSet) -> BoolImage:
@@ -32,8 +45,8 @@ def as_array(pixels: PixelSet) -> BoolImage:
 class TiledBackend:
     """Another source of classes, whose masks are held in tiles."""
 
-    def __init__(self, backend: Any, tiles: tuple[int, int]) -> None:
-        self._backend, self._tiles, self.name = backend, tiles, backend.name
+    def __init__(self, backend: Any, tiles: tuple[int, int], runs: bool) -> None:
+        self._backend, self._tiles, self._runs, self.name = backend, tiles, runs, backend.name
 
     def classes(self) -> tuple[str, ...]:
         return tuple(self._backend.classes())
@@ -43,25 +56,30 @@ class TiledBackend:
 
     def segment(self, class_name: str) -> Segmentation:
         found = self._backend.segment(class_name)
-        return replace(found, mask=in_tiles(found.mask, self._tiles))
+        return replace(found, mask=in_tiles(found.mask, self._tiles, runs=self._runs))
 
     def describe(self) -> dict[str, Any]:
         return dict(self._backend.describe())
 
 
-def tiled_site(site: Site, tiles: tuple[int, int]) -> Site:
-    """A site of arrays, held in tiles instead."""
+def tiled_site(site: Site, tiles: tuple[int, int], *, runs: bool = False) -> Site:
+    """A site of arrays, held in tiles instead; `runs`: whether its classes know their runs."""
     raster = replace(site.raster, tiles=Tiles(0, tiles))
     return replace(
         site,
         raster=raster,
-        backend=TiledBackend(site.backend, tiles),
-        valid=in_tiles(np.asarray(site.valid), tiles),
+        backend=TiledBackend(site.backend, tiles, runs),
+        valid=_everywhere_or(np.asarray(site.valid), tiles),
         _segmentations={},
         _masks={},
         _derived={},
         _distances={},
     )
+
+
+def _everywhere_or(valid: BoolImage, tiles: tuple[int, int]) -> TiledPixels:
+    """A set of which it is known at once where it holds all pixels."""
+    return everywhere(valid.shape, Tiles(0, tiles)) if valid.all() else in_tiles(valid, tiles)
 
 
 def spiral(shape: tuple[int, int]) -> BoolImage:

@@ -1,0 +1,170 @@
+"""Where the codes of a large class raster change, strip by strip: all that counting and nearness need of its pixels."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swath.errors import InputError
+from swath.raster.stretches import Places, Stretches, changes, place_type, united
+from swath.segment.codes import CodeImage, Coding, Masked, tallied
+from swath.segment.summaries import Tally, Window
+
+KEPT_BYTES = 2**26
+"""Strips that are kept: those of half a gigapixel of ordinary class rasters. What was used longest ago goes first."""
+
+MOST_PER_PX = 1 / 16
+"""Runs for each pixel above which pixels say the same in less room."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Strip:
+    """Where a strip changes, and to what.
+
+    Attributes:
+        edges: (m + 1,) first pixel of each run, counted along the rows of the image, and one past the last.
+        codes: (m,) of each.
+    """
+
+    edges: Places
+    codes: CodeImage
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes."""
+        return int(self.edges.nbytes + self.codes.nbytes)
+
+
+class CodeRuns:
+    """Runs of equal codes of a class raster that lies on the image's own grid. Thread-safe.
+
+    A strip is read when somebody first asks for it: one thread reads it, others wait.
+    """
+
+    def __init__(self, cols: int, width: int, bands: Callable[[slice, slice], Masked], coding: Coding) -> None:
+        """Begin with no strip known.
+
+        Args:
+            cols: columns of the image.
+            width: columns of a tile.
+            bands: reads a window of the class raster.
+            coding: from its values to codes.
+        """
+        self._cols, self._width, self._bands, self._coding = cols, width, bands, coding
+        self._kept: OrderedDict[int, _Strip | None] = OrderedDict()
+        self._bytes = 0
+        self._lock, self._reading = Lock(), [Lock() for _ in range(64)]
+
+    def __reduce__(self) -> tuple[type[CodeRuns], tuple[Any, ...]]:
+        return CodeRuns, (self._cols, self._width, self._bands, self._coding)  # another process reads for itself
+
+    def tallies(self, windows: Sequence[Window]) -> list[Tally]:
+        """Read a strip, keep where it changes, and count the values of its tiles.
+
+        Args:
+            windows: its tiles, from left to right.
+        """
+        rows = windows[0][0]
+        values = self._read(rows)
+        if not self._coding.reads_bytes(values):
+            return [tallied(values[:, cols]) for _, cols in windows]
+        begins = changes(values.data, self._width)
+        self._keep(rows, self._strip_of(rows, values.data, begins, self._coding.of_bytes))
+        if len(begins) > MOST_PER_PX * values.size:
+            return [tallied(values[:, cols]) for _, cols in windows]
+        return _counted(begins, values.data, self._width)
+
+    def between(self, rows: slice, first: int, last: int) -> Stretches | None:
+        """The runs of a strip whose codes lie between two, both included; None where there are too many.
+
+        Args:
+            rows: of the strip.
+            first: lowest code.
+            last: highest code.
+        """
+        strip = self._strip(rows)
+        if strip is None:
+            return None
+        own = np.flatnonzero(strip.codes == first if first == last else (strip.codes >= first) & (strip.codes <= last))
+        return united(strip.edges[own], strip.edges[own + 1], self._cols)
+
+    def _read(self, rows: slice) -> Masked:
+        firsts = range(0, self._cols, self._width)
+        windows = [(rows, slice(first, min(first + self._width, self._cols))) for first in firsts]
+        return self._coding.values(side_by_side(self._bands, windows))
+
+    def _strip(self, rows: slice) -> _Strip | None:
+        with self._reading[rows.start // max(rows.stop - rows.start, 1) % len(self._reading)]:
+            with self._lock:
+                if rows.start in self._kept:
+                    self._kept.move_to_end(rows.start)
+                    return self._kept[rows.start]
+            values = self._read(rows)
+            code_of = self._coding.of_bytes if self._coding.reads_bytes(values) else None
+            plain = self._coding.codes(values) if code_of is None else values.data
+            strip = self._strip_of(rows, plain, changes(plain, self._width), code_of)
+            self._keep(rows, strip)
+        return strip
+
+    def _strip_of(
+        self, rows: slice, plain: NDArray[Any], begins: NDArray[np.int64], code_of: CodeImage | None
+    ) -> _Strip | None:
+        """From codes, or from values whose codes a table has, and where they change."""
+        if len(begins) > MOST_PER_PX * plain.size:
+            return None
+        found = plain.reshape(-1)[begins]
+        edges = np.empty(len(begins) + 1, dtype=place_type(rows.stop, self._cols))
+        np.add(begins, rows.start * self._cols, out=edges[:-1], casting="unsafe")
+        edges[-1] = rows.stop * self._cols
+        return _Strip(edges, found if code_of is None else code_of[found])
+
+    def _keep(self, rows: slice, strip: _Strip | None) -> None:
+        with self._lock:
+            if rows.start in self._kept:
+                return
+            self._kept[rows.start] = strip
+            self._bytes += strip.nbytes if strip else 0
+            while self._bytes > KEPT_BYTES:
+                _, oldest = self._kept.popitem(last=False)
+                self._bytes -= oldest.nbytes if oldest else 0
+
+
+def side_by_side(bands: Callable[[slice, slice], Masked], windows: Sequence[Window]) -> Masked:
+    """(band, y, x) of some windows read as one, which takes a third less time.
+
+    Args:
+        bands: reads a window of a raster.
+        windows: of the same rows, from left to right.
+
+    Raises:
+        InputError: one of them cannot be read; the sentence names it.
+    """
+    try:
+        return bands(windows[0][0], slice(windows[0][1].start, windows[-1][1].stop))
+    except InputError:
+        for window in windows:
+            bands(*window)
+        raise
+
+
+def _counted(begins: NDArray[np.int64], data: NDArray[np.uint8], width: int) -> list[Tally]:
+    """Values of the tiles of a strip, and how often each occurs.
+
+    Args:
+        begins: places of the strip where a run begins; none reaches from one tile into the next.
+        data: (rows, columns) of the strip.
+        width: columns of a tile.
+    """
+    cols = data.shape[1]
+    places = begins.astype(place_type(*data.shape))
+    tile = (places - places // cols * cols) // width
+    keys = tile * 256 + data.reshape(-1)[begins]
+    lengths = np.diff(places, append=data.size)
+    table = np.bincount(keys, lengths, minlength=-(-cols // width) * 256).astype(np.int64).reshape(-1, 256)
+    return [(present := np.flatnonzero(counts), counts[present]) for counts in table]
