@@ -13,12 +13,13 @@ from swath.raster.geodesy import NOWHERE_M, ellipsoid, horizontal
 from swath.raster.ground import Ground
 from swath.raster.parallel import mapped
 from swath.raster.pixel_sets import by_window, window_of_set
+from swath.raster.stretches import Places
 from swath.raster.tiled import PixelSet, TiledPixels
 from swath.tools.blocks import row_blocks
 from swath.tools.discs import SLACK
 from swath.tools.kernels import inside, widened
 from swath.tools.labelling import mask_runs
-from swath.tools.runs import Places, Runs
+from swath.tools.runs import Runs
 
 BoolImage = NDArray[np.bool_]
 BoolArray = NDArray[np.bool_]
