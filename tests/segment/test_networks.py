@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 import PIL.Image
 import pytest
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 from swath.errors import InputError, Refused, SwathError
 from swath.raster.reader import Raster, open_raster
 from swath.segment.networks.card import Roofs, read_card
-from swath.segment.networks.objects import give_away_specks, number_of, onto, told_apart, united
+from swath.segment.networks.objects import give_away_specks, heights, number_of, onto, told_apart, united
 from swath.segment.networks.view import View, factors
 from swath.segment.protocol import BoolImage, SegmentOptions
 from swath.segment.registry import open_backend
@@ -150,6 +152,19 @@ def scattered(side: int = 300) -> ByteImage:
         if random.random() < 0.3:
             centre[top : top + size, left : left + size] = 250
     return np.stack([own, np.full_like(own, 100), np.full_like(own, 20), centre, np.zeros_like(own)])
+
+
+@pytest.mark.parametrize("smooth", [0.0, 1.5, 4.0])
+def test_smoothed_heights_are_the_same_in_any_window(smooth: float) -> None:
+    channels, rule = scattered(), replace(SPECKS, smooth_px=smooth)
+    centre, border = channels[3], channels[3, ::-1]
+    whole = heights(centre, border, (slice(0, 300), slice(0, 300)), rule)
+    expected = cv2.subtract(centre, np.ascontiguousarray(border))
+    if smooth:
+        expected = scipy.ndimage.gaussian_filter(expected.astype(float), smooth, mode="mirror", truncate=3)
+    assert np.abs(whole - expected.astype(float)).max() <= 3
+    for rows, cols in ((slice(0, 40), slice(100, 300)), (slice(37, 38), slice(0, 7)), (slice(200, 300), slice(3, 290))):
+        assert np.array_equal(heights(centre, border, (rows, cols), rule), whole[rows, cols])
 
 
 def test_small_patches_without_a_middle_are_given_to_their_rival() -> None:

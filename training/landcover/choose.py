@@ -21,7 +21,8 @@ from training.landcover.sources import BIT, CLASSES, Sample
 
 SEEDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 SMALLEST_PX = (12, 40, 100)
-ALONE_PX = (0, 50, 100, 200, 400, 800)
+ALONE_PX = (0, 100, 200, 400, 800)
+SMOOTH_PX = (0.0, 1.5, 3.0, 4.0)
 DOUBTS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 OFFSET_STEPS, OFFSET_COST, OFFSET_PIXELS = (0.5, 0.25, 0.1), 0.001, 40_000
 NOMINAL = 0.9
@@ -72,11 +73,16 @@ def within_range(found: float, truth: float) -> bool:
 
 
 def count_rule(images: Iterable[Seen]) -> tuple[Roofs, float]:
-    """Seed, smallest start and smallest patch with the least mean relative error of the count, and that error."""
+    """The rule of objects with the least mean relative error of the count, and that error.
+
+    Args:
+        images: that tell their buildings apart, of training and validation: eight chips alone choose a rule for
+            themselves.
+    """
     images = list(images)
     best: tuple[float, Roofs] | None = None
-    for seed, smallest, alone in product(SEEDS, SMALLEST_PX, ALONE_PX):
-        rule = Roofs("building", len(CLASSES), len(CLASSES) + 1, seed, smallest, alone)
+    for seed, smallest, alone, smooth in product(SEEDS, SMALLEST_PX, ALONE_PX, SMOOTH_PX):
+        rule = Roofs("building", len(CLASSES), len(CLASSES) + 1, seed, smallest, alone, smooth)
         errors = [abs(_count(image, rule) - _truth(image)) / max(_truth(image), 1) for image in images]
         if best is None or np.mean(errors) < best[0]:
             best = float(np.mean(errors)), rule

@@ -72,6 +72,7 @@ def write(data: Path, weights: Path, without: list[Path], out: Path, page_file: 
             "seed": roofs.seed,
             "smallest_px": roofs.smallest_px,
             "smallest_alone_px": roofs.smallest_alone_px,
+            "smooth_px": roofs.smooth_px,
         },
         "domain": {"mean": mean.round(4).tolist(), "inverse": inverse.round(6).tolist(), "limit": round(limit, 3)},
     }
@@ -121,7 +122,8 @@ def exported(weights: Path, out: Path, offsets: NDArray[np.float64] | None = Non
 def chosen(data: Path, card: Path) -> tuple[Roofs, float, dict[str, Any]]:
     """The rule of objects, the width of the thresholds, and what the validation groups say of both."""
     images = [seen(card, sample) for sample in load(data, "validation", ("dubai", "hot"))]
-    rule, error = count_rule(image for image in images if image.sample.source == "hot")
+    known = [seen(card, sample) for sample in load(data, "train", ("hot",))]
+    rule, error = count_rule([*known, *(image for image in images if image.sample.source == "hot")])
     away, coverage = doubt(images)
     return rule, away, {"count_error": error, "interval": coverage}
 

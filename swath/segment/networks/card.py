@@ -18,6 +18,7 @@ from swath.errors import InputError
 ACTIVATIONS = ("softmax", "sigmoid", "none")
 MOST_CLASSES = 256
 LARGEST_ALONE_PX = 1024
+MOST_SMOOTHED_PX = 32
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Roofs:
         seed: least score of the centre, less that of the border, in what starts an object.
         smallest_px: pixels that a start has at least.
         smallest_alone_px: pixels that a patch without any start has at least to be taken for the class.
+        smooth_px: standard deviation of the Gaussian by which the centre less the border is smoothed first.
     """
 
     class_name: str
@@ -39,6 +41,7 @@ class Roofs:
     seed: float
     smallest_px: int
     smallest_alone_px: int = 0
+    smooth_px: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +222,9 @@ def _roofs(table: dict[str, Any], classes: list[str]) -> Roofs:
     alone = int(table.get("smallest_alone_px", 0))
     if not 0 <= alone <= LARGEST_ALONE_PX:
         raise ValueError(f"objects.smallest_alone_px is no number from 0 to {LARGEST_ALONE_PX}")
+    smooth = float(table.get("smooth_px", 0))
+    if not 0 <= smooth <= MOST_SMOOTHED_PX:
+        raise ValueError(f"objects.smooth_px is no number from 0 to {MOST_SMOOTHED_PX}")
     return Roofs(
         str(table["class"]),
         int(table["centre"]),
@@ -226,6 +232,7 @@ def _roofs(table: dict[str, Any], classes: list[str]) -> Roofs:
         float(table["seed"]),
         int(table["smallest_px"]),
         alone,
+        smooth,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import ceil
 
 import cv2
 import numpy as np
@@ -25,7 +26,8 @@ REACH_PX = 256
 def told_apart(mask: PixelSet, centre: ByteImage, border: ByteImage, rule: Roofs) -> Ids:
     """Ids of the objects of a class.
 
-    A start is an 8-connected patch where the centre's score less the border's reaches `rule.seed`. Every pixel of the
+    A start is an 8-connected patch where the centre's score less the border's, smoothed by `rule.smooth_px`, reaches
+    `rule.seed`. Every pixel of the
     class belongs to the start that floods it first, from high centres to low ones; a patch of the class without any
     start is one object. Starts are found on the whole image and flood window by window, so an object may lie across
     windows, but what is connected to a start only by way of more than `REACH_PX` beyond a window is another object.
@@ -41,10 +43,8 @@ def told_apart(mask: PixelSet, centre: ByteImage, border: ByteImage, rule: Roofs
     """
     shape = (mask.shape[0], mask.shape[1])
 
-    def height(*part: slice) -> ByteImage:
-        return np.asarray(
-            cv2.subtract(np.ascontiguousarray(centre[part]), np.ascontiguousarray(border[part])), np.uint8
-        )
+    def height(rows: slice, cols: slice) -> ByteImage:
+        return heights(centre, border, (rows, cols), rule)
 
     begun = united(shape, lambda *part: _high(window_of_set(mask, *part), height(*part), rule))
     numbers, count = _numbered(begun.sizes_px >= rule.smallest_px)
@@ -56,6 +56,28 @@ def told_apart(mask: PixelSet, centre: ByteImage, border: ByteImage, rule: Roofs
             let_go(array)
     _name_the_rest(ids, mask, count)
     return ids
+
+
+def heights(centre: ByteImage, border: ByteImage, part: tuple[slice, slice], rule: Roofs) -> ByteImage:
+    """(rows, columns) uint8 of a window: the centre's score less the border's, smoothed; the same in any window.
+
+    Args:
+        centre: (rows, columns) uint8 scores, 255 = 1.
+        border: the same.
+        part: rows and columns of the window.
+        rule: how wide it is smoothed.
+    """
+    margin = ceil(4 * rule.smooth_px)
+    whole = tuple(
+        slice(max(own.start - margin, 0), min(own.stop + margin, size))
+        for own, size in zip(part, centre.shape, strict=True)
+    )
+    found = cv2.subtract(np.ascontiguousarray(centre[whole]), np.ascontiguousarray(border[whole]))
+    if not rule.smooth_px:
+        return np.asarray(found, np.uint8)
+    side = 2 * ceil(3 * rule.smooth_px) + 1
+    smooth = cv2.GaussianBlur(found, (side, side), rule.smooth_px)
+    return np.asarray(smooth[_inside(part, (whole[0], whole[1]))], np.uint8)
 
 
 def _name_the_rest(ids: Ids, mask: PixelSet, count: int) -> None:
@@ -156,7 +178,8 @@ def _numbered(kept: NDArray[np.bool_]) -> tuple[Ids, int]:
 
 def number_of(mask: BoolImage, centre: ByteImage, border: ByteImage, rule: Roofs) -> int:
     """How many objects there are once patches without a start are dropped, without growing them."""
-    begun, count = starts(mask, np.asarray(cv2.subtract(centre, border), np.uint8), rule)
+    whole = slice(0, mask.shape[0]), slice(0, mask.shape[1])
+    begun, count = starts(mask, heights(centre, border, whole, rule), rule)
     _, small, started = _patches(mask, begun, rule)
     return count + int((~small & ~started)[1:].sum())
 
@@ -178,7 +201,7 @@ def give_away_specks(channels: ByteImage, classes: int, index: int, rule: Roofs)
         part = channels[:, *whole]
         rival = part[others].max(0) if others else SURE - part[index]
         mask = part[index] >= rival
-        begun, _ = starts(mask, np.asarray(cv2.subtract(part[rule.centre], part[rule.border]), np.uint8), rule)
+        begun, _ = starts(mask, heights(channels[rule.centre], channels[rule.border], whole, rule), rule)
         labels, small, started = _patches(mask, begun, rule)
         dropped = (small & ~started)[labels]
         inside = _inside(core, whole)
