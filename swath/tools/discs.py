@@ -26,6 +26,9 @@ EXACT_PX = 1000.0
 CHUNK = 2**20
 """Stretches that are drawn at a time: 60 MB."""
 
+RUNS_DRAWN = 2**20
+"""Stretches up to which they are sorted rather than drawn: 100 MB."""
+
 
 @dataclass(frozen=True)
 class Disc:
@@ -139,14 +142,18 @@ def run_strokes_of(target: Stretches, near: Disc, cols: int) -> list[Strokes]:
     return found
 
 
-def reach_of(strokes: Sequence[Strokes], rows: slice, cols: int) -> Stretches:
-    """The pixels of some rows that a target reaches, as runs.
+def reach_of(target: Stretches, near: Disc, rows: slice, cols: int) -> Stretches | None:
+    """The pixels of some rows that a target reaches, as runs; None where too many would have to be drawn.
 
     Args:
-        strokes: of the target, rows and columns counted as in the image.
+        target: its runs in all rows from which these are reached.
+        near: how far it reaches.
         rows: of the image.
         cols: its columns.
     """
+    strokes = run_strokes_of(target, near, cols)
+    if sum(stroke.count for stroke in strokes) > RUNS_DRAWN:
+        return None
     starts, stops = [], []
     for stroke in strokes:
         row = (stroke.row[:, None] + stroke.near.rows).ravel()

@@ -19,7 +19,7 @@ from swath.raster.ground import Ground
 from swath.raster.parallel import mapped
 from swath.raster.tiled import PixelSet, TiledPixels, part_of
 from swath.tools.blocks import strips_of
-from swath.tools.discs import Disc, Strokes, disc, drawn_out, is_square, reach_of, run_strokes_of, strokes_of
+from swath.tools.discs import Disc, Strokes, disc, drawn_out, is_square, reach_of, strokes_of
 from swath.tools.kernels import inside, pixel_ground, widened
 from swath.tools.runs import Runs
 from swath.tools.transform_distances import TransformDistances
@@ -35,10 +35,6 @@ MOST_REACH_PX = 2000
 
 DRAWN_PER_PX = 0.5
 """Stretches to be drawn for each pixel of a window above which a distance transform takes less time."""
-
-
-RUNS_DRAWN = 2**20
-"""Stretches of a strip up to which they are sorted rather than drawn: 100 MB."""
 
 
 class Distances(Protocol):
@@ -99,10 +95,8 @@ class DiscDistances:
         if not len(own.start) or not len(near.rows):
             return own.owner[:0]
         target = self._target.runs(widened(rows, near.reach_px[0], self._target.shape[0]))
-        strokes = None if target is None else run_strokes_of(target, near, cols)
-        if strokes is None or sum(stroke.count for stroke in strokes) > RUNS_DRAWN:
-            return own.touching(zone, rows)
-        return own.owner[reach_of(strokes, rows, cols).meet(own.start, own.stop)]
+        reach = None if target is None else reach_of(target, near, rows, cols)
+        return own.touching(zone, rows) if reach is None else own.owner[reach.meet(own.start, own.stop)]
 
     def lowest(self, objects: Runs) -> FloatArray:
         """(n,) distance of each object's nearest pixel; infinity where there is no target."""

@@ -1,15 +1,22 @@
-"""Ground distances by a distance transform of a whole array, whose pixels are equal rectangles."""
+"""Ground distances of a whole array, whose pixels are equal rectangles: by a distance transform.
+
+Objects are asked by runs where the target has few (`discs.py`).
+"""
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from swath.raster.ground import Ground
+from swath.raster.stretches import Stretches
 from swath.raster.tiled import PixelSet
 from swath.tools.blocks import row_blocks
-from swath.tools.discs import EXACT_PX, SLACK, is_square
+from swath.tools.discs import EXACT_PX, SLACK, disc, is_square, reach_of
+from swath.tools.labelling import mask_runs
 from swath.tools.runs import Runs
 
 BoolImage = NDArray[np.bool_]
@@ -27,8 +34,16 @@ class TransformDistances:
     def __init__(self, target: BoolImage, ground: Ground) -> None:
         self._target, self._ground = target, ground
         self._unit_m, row_m = ground.size_xy_m
-        self._square = is_square(ground)
-        self._steps = _transform(target, 1.0 if self._square else row_m / self._unit_m)
+        self._square, self._row_steps = is_square(ground), row_m / self._unit_m
+
+    @cached_property
+    def _steps(self) -> NDArray[np.float32]:
+        return _transform(self._target, 1.0 if self._square else self._row_steps)
+
+    @cached_property
+    def _runs(self) -> Stretches:
+        found = mask_runs(self._target)
+        return Stretches(found.start, found.stop)
 
     def near(self, pixels: PixelSet, limit_m: float) -> BoolImage:
         """Which of some pixels lie within a distance, the limit included."""
@@ -44,6 +59,13 @@ class TransformDistances:
 
     def reached(self, objects: Runs, limit_m: float) -> BoolArray:
         """(n,) bool: which objects have a pixel within a distance, the limit included."""
+        rows, cols = self._target.shape
+        near = disc(limit_m, self._ground, max(rows, cols))
+        reach = reach_of(self._runs, near, slice(0, rows), cols)
+        if reach is not None:
+            reached = np.zeros(objects.count, dtype=bool)
+            reached[objects.owner[reach.meet(objects.start, objects.stop)]] = True
+            return reached
         certain, possible = self._bounds(limit_m)
         lowest = objects.minimum(self._steps)
         reached = lowest <= certain

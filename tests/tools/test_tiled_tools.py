@@ -185,7 +185,7 @@ def test_a_large_square_limit_is_one_distance_transform_or_a_tree(name: str, mon
 @pytest.mark.parametrize("name", sorted(PICTURES))
 @pytest.mark.parametrize("drawn", [0, 2**20])
 def test_runs_are_reached_as_pixels_are(name: str, drawn: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swath.tools.distances.RUNS_DRAWN", drawn)
+    monkeypatch.setattr("swath.tools.discs.RUNS_DRAWN", drawn)
     for grid in ("square", "not square"):
         whole = site_on(planar(grid), {"a": blobs(seed=9), "b": PICTURES[name](SHAPE, 3)})
         for tiles in TILES:

@@ -95,7 +95,11 @@ def test_a_target_beyond_the_date_line_is_near() -> None:
 
 @pytest.mark.parametrize("name", sorted(AFFINES))
 @pytest.mark.parametrize("limit_m", [0.0, 0.5, 1.6, 2.5, 4.1, 9.0, 100.0])
-def test_near_is_what_brute_force_says(name: str, limit_m: float) -> None:
+@pytest.mark.parametrize("most_runs", [0, 2**20], ids=["by a transform", "by runs"])
+def test_near_is_what_brute_force_says(
+    name: str, limit_m: float, most_runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("swath.tools.discs.RUNS_DRAWN", most_runs)
     grid = planar(name, (24, 31))
     target, wanted = blobs((24, 31), share=0.08), blobs((24, 31), share=0.5, seed=3)
     expected = pairwise_m(grid, every(grid.shape), target).min(axis=1).reshape(grid.shape) <= limit_m * (1 + 1e-9)
@@ -121,7 +125,11 @@ SIZES = [(0.3, 0.3), (0.1, 0.1), (0.5, 0.3), (30.9, 15.3), (0.3048006096012192, 
 
 
 @pytest.mark.parametrize(("x_m", "y_m"), SIZES)
-def test_a_distance_that_equals_the_limit_is_within_it(x_m: float, y_m: float) -> None:
+@pytest.mark.parametrize("most_runs", [0, 2**20], ids=["by a transform", "by runs"])
+def test_a_distance_that_equals_the_limit_is_within_it(
+    x_m: float, y_m: float, most_runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("swath.tools.discs.RUNS_DRAWN", most_runs)
     grid = Grid(Affine(x_m, 0, 500_000, 0, -y_m, 5_000_000), (70, 90), UTM)
     target = np.zeros(grid.shape, dtype=bool)
     target[0, 0] = True
