@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swath.errors import InputError
-from swath.raster.stretches import Places, Stretches, changes, place_type, united
+from swath.raster.stretches import Stretches, changes, place_type, united
 from swath.segment.codes import CodeImage, Coding, Masked, tallied
 from swath.segment.summaries import Tally, Window
 
-KEPT_BYTES = 2**26
-"""Strips that are kept: those of half a gigapixel of ordinary class rasters. What was used longest ago goes first."""
+KEPT_BYTES = 2**27
+"""Strips that are kept: those of a gigapixel and a half of ordinary class rasters."""
+
+LAST_KEPT = 8
+"""Strips that were used last and stay: those that several threads and their neighbours are working on. Of the others
+those stay that came first, since a pass that goes through all of them would find none of the last ones."""
 
 MOST_PER_PX = 1 / 16
 """Runs for each pixel above which pixels say the same in less room."""
@@ -25,20 +29,20 @@ MOST_PER_PX = 1 / 16
 
 @dataclass(frozen=True, eq=False)
 class _Strip:
-    """Where a strip changes, and to what.
+    """Where a strip changes, and to what: its runs, none of which reaches from one tile into the next.
 
     Attributes:
-        edges: (m + 1,) first pixel of each run, counted along the rows of the image, and one past the last.
+        lengths: (m,) pixels of each run, one after the other.
         codes: (m,) of each.
     """
 
-    edges: Places
+    lengths: NDArray[np.unsignedinteger[Any]]
     codes: CodeImage
 
     @property
     def nbytes(self) -> int:
         """Memory that it takes."""
-        return int(self.edges.nbytes + self.codes.nbytes)
+        return int(self.lengths.nbytes + self.codes.nbytes)
 
 
 class CodeRuns:
@@ -75,7 +79,7 @@ class CodeRuns:
         if not self._coding.reads_bytes(values):
             return [tallied(values[:, cols]) for _, cols in windows]
         begins = changes(values.data, self._width)
-        self._keep(rows, self._strip_of(rows, values.data, begins, self._coding.of_bytes))
+        self._keep(rows, self._strip_of(values.data, begins, self._coding.of_bytes))
         if len(begins) > MOST_PER_PX * values.size:
             return [tallied(values[:, cols]) for _, cols in windows]
         return _counted(begins, values.data, self._width)
@@ -91,8 +95,11 @@ class CodeRuns:
         strip = self._strip(rows)
         if strip is None:
             return None
-        own = np.flatnonzero(strip.codes == first if first == last else (strip.codes >= first) & (strip.codes <= last))
-        return united(strip.edges[own], strip.edges[own + 1], self._cols)
+        own = strip.codes == first if first == last else (strip.codes >= first) & (strip.codes <= last)
+        stop = np.cumsum(strip.lengths, dtype=place_type(rows.stop, self._cols))
+        stop += rows.start * self._cols
+        stop, lengths = stop[own], strip.lengths[own]
+        return united(stop - lengths, stop, self._cols)
 
     def _read(self, rows: slice) -> Masked:
         firsts = range(0, self._cols, self._width)
@@ -108,21 +115,20 @@ class CodeRuns:
             values = self._read(rows)
             code_of = self._coding.of_bytes if self._coding.reads_bytes(values) else None
             plain = self._coding.codes(values) if code_of is None else values.data
-            strip = self._strip_of(rows, plain, changes(plain, self._width), code_of)
+            strip = self._strip_of(plain, changes(plain, self._width), code_of)
             self._keep(rows, strip)
         return strip
 
-    def _strip_of(
-        self, rows: slice, plain: NDArray[Any], begins: NDArray[np.int64], code_of: CodeImage | None
-    ) -> _Strip | None:
+    def _strip_of(self, plain: NDArray[Any], begins: NDArray[np.int64], code_of: CodeImage | None) -> _Strip | None:
         """From codes, or from values whose codes a table has, and where they change."""
         if len(begins) > MOST_PER_PX * plain.size:
             return None
+        short = self._width < 2**16
+        lengths: NDArray[np.unsignedinteger[Any]] = np.empty(len(begins), dtype=np.uint16 if short else np.uint32)
+        np.subtract(begins[1:], begins[:-1], out=lengths[:-1], casting="unsafe")
+        lengths[-1] = plain.size - begins[-1]
         found = plain.reshape(-1)[begins]
-        edges = np.empty(len(begins) + 1, dtype=place_type(rows.stop, self._cols))
-        np.add(begins, rows.start * self._cols, out=edges[:-1], casting="unsafe")
-        edges[-1] = rows.stop * self._cols
-        return _Strip(edges, found if code_of is None else code_of[found])
+        return _Strip(lengths, found if code_of is None else code_of[found])
 
     def _keep(self, rows: slice, strip: _Strip | None) -> None:
         with self._lock:
@@ -131,8 +137,8 @@ class CodeRuns:
             self._kept[rows.start] = strip
             self._bytes += strip.nbytes if strip else 0
             while self._bytes > KEPT_BYTES:
-                _, oldest = self._kept.popitem(last=False)
-                self._bytes -= oldest.nbytes if oldest else 0
+                dropped = self._kept.pop(list(self._kept)[max(len(self._kept) - 1 - LAST_KEPT, 0)])
+                self._bytes -= dropped.nbytes if dropped else 0
 
 
 def side_by_side(bands: Callable[[slice, slice], Masked], windows: Sequence[Window]) -> Masked:

@@ -58,12 +58,20 @@ def component_runs(pixels: PixelSet, connectivity: int) -> Runs:
                 f"{shape[0]:,} x {shape[1]:,}. Next: ask about a part of it that is cut out."
             )
     rank, count = _numbered(total, _joined(seams))
-    owner = np.concatenate(owners)
-    del owners
+    owner = _emptied(owners)
     np.take(rank, owner, out=owner, mode="clip")  # in place: the other modes make a copy
-    start = np.concatenate(starts)
-    del starts
-    return Runs(start, np.concatenate(stops), owner, count, shape)
+    return Runs(_emptied(starts), _emptied(stops), owner, count, shape)
+
+
+def _emptied(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays one after the other; each of them is let go of as it is copied."""
+    whole = np.empty(sum(map(len, parts)), dtype=np.result_type(*parts))
+    end = 0
+    for i, part in enumerate(parts):
+        whole[end : end + len(part)] = part
+        end += len(part)
+        parts[i] = whole[:0]
+    return whole
 
 
 def _strips(pixels: PixelSet) -> list[slice]:

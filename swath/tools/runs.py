@@ -32,6 +32,10 @@ CHUNK_PX = 2**20
 """Pixels that are spelled out one by one at a time."""
 
 
+FEW_OBJECTS = 64
+"""Objects that are taken out of many by a sorted index, which is kept; more of them by going through all runs."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Runs:
     """Objects as runs of pixels in a row, sorted by their first pixel; objects may overlap.
@@ -226,6 +230,12 @@ class Runs:
         """Some of the objects, numbered anew in the order given."""
         if len(indices) == self.count and np.array_equal(indices, np.arange(self.count)):
             return self
+        if len(indices) > FEW_OBJECTS:
+            place = np.full(self.count, -1, dtype=np.int32)
+            place[indices] = np.arange(len(indices), dtype=np.int32)
+            owner = place[self.owner]
+            kept = owner >= 0
+            return Runs(self.start[kept], self.stop[kept], owner[kept], len(indices), self.shape)
         first, order = self._by_owner
         sizes = first[indices + 1] - first[indices]
         mine = order[np.repeat(first[indices] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())]
