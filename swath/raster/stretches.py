@@ -62,7 +62,8 @@ def in_rows(start: Places, rows: slice, cols: int) -> slice:
         rows: of the image.
         cols: its columns.
     """
-    ends = np.array([rows.start * cols, rows.stop * cols], dtype=start.dtype)  # others would have `start` converted
+    last = np.iinfo(start.dtype).max  # rows further on hold none of these places
+    ends = np.array([min(row * cols, last) for row in (rows.start, rows.stop)], dtype=start.dtype)  # no conversion
     begin, end = np.searchsorted(start, ends).tolist()
     return slice(begin, end)
 

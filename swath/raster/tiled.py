@@ -114,7 +114,7 @@ class TiledPixels:
         values = {self._known.get((k, col)) for col in range(self._across[1])}
         rows = self._slices((k, 0))[0]
         if values in ({True}, {False}):
-            return in_full(rows if values == {True} else slice(0, 0), self.shape[1])
+            return in_full(rows if values == {True} else slice(rows.stop, rows.stop), self.shape[1])
         return None if self._runs_of is None else self._runs_of(rows)
 
     def counted(self, counts: Mapping[tuple[int, int], int]) -> TiledPixels:

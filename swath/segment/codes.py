@@ -181,7 +181,8 @@ class Census:
         """
         if not self._unnamed:
             return ()
-        name, shown = self._raster.path.name, self._shown([value for value, _ in self._unnamed.most_common()])
+        by_number = sorted(self._unnamed, key=lambda value: (-self._unnamed[value], value))
+        name, shown = self._raster.path.name, self._shown(by_number)
         if not self._understood:
             raise InputError(
                 f"No value of {name} is named by {self._named.source}: it holds {shown}. "

@@ -178,7 +178,7 @@ def mask_runs(pixels: PixelSet) -> Runs:
 
 def value_runs(block: NDArray[Any], first_row: int) -> tuple[Places, Places]:
     """Start and stop in the image of the runs of equal values above 0, or of true ones, in a block of rows."""
-    return _places(*_edges(block), block.shape[1], first_row)
+    return _places(*_edges(block), block.shape, first_row)
 
 
 def _edges(block: NDArray[Any]) -> tuple[Places, Places]:
@@ -194,11 +194,11 @@ def _edges(block: NDArray[Any]) -> tuple[Places, Places]:
     return edges[begins], edges[begins + 1]
 
 
-def _places(start: Places, stop: Places, cols: int, first_row: int) -> tuple[Places, Places]:
-    """Places in the image of runs of a block with one column more."""
-    row = start // (cols + 1)
-    shift = first_row * cols - row
-    dtype = place_type(first_row + int(row.max(initial=0)) + 1, cols)
+def _places(start: Places, stop: Places, shape: tuple[int, ...], first_row: int) -> tuple[Places, Places]:
+    """Places in the image of runs of a block with one column more than its shape says."""
+    rows, cols = shape
+    shift = first_row * cols - start // (cols + 1)
+    dtype = place_type(first_row + rows, cols)
     return (start + shift).astype(dtype), (stop + shift).astype(dtype)
 
 

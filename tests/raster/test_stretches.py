@@ -99,6 +99,13 @@ def test_rows_are_cut_out_and_put_together(block: np.ndarray, first: int, last: 
     )
 
 
+def test_rows_that_lie_beyond_what_four_bytes_count_hold_none_of_what_they_count() -> None:
+    runs = Stretches(np.array([5, 2**31 - 4], dtype=np.int32), np.array([9, 2**31 - 2], dtype=np.int32))
+    found = one_after_another([runs.within(rows, 2**20) for rows in (slice(0, 2_000), slice(2_000, 2_100))])
+    assert same(found, runs)
+    assert not len(runs.within(slice(2_048, 2_100), 2**20).start)
+
+
 def _full(cuts: list[int], cols: int) -> Stretches:
     rows = np.arange(*cuts)
     return Stretches(rows * cols, (rows + 1) * cols)

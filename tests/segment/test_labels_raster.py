@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from segment_places import NORTH_UP, UTM
 
 from swath.errors import InputError, Refused
 from swath.raster.grid import Grid
+from swath.raster.held import Tiles
 from swath.raster.reader import Raster, open_raster
 from swath.raster.write import write_array
 from swath.segment.labels import LabelsBackend
@@ -64,6 +66,22 @@ def test_values_that_the_legend_does_not_name(image: Raster, write_raster: Write
         "l.tif holds values that the legend does not name, taken as void: 1, 3 (50 % of it).",
     )
     assert np.array_equal(backend.known(), quarters() == 2)
+
+
+def test_the_most_frequent_of_them_first_then_the_lowest(
+    image: Raster, write_raster: Write, write_legend: Write
+) -> None:
+    values = quarters().copy()
+    values[-1, :4] = values[0, :4] = 9, 8, 8, 7
+    held = replace(image, tiles=Tiles(0, (1, 2)))
+    warnings = [
+        open_labels(one, write_raster("l.tif", values), write_legend({"2": "water", "1": "house", "3": "house"}))
+        .segment("water")
+        .warnings
+        for one in (image, held)
+    ]
+    assert warnings[0] == warnings[1]
+    assert "void: 8, 7, 9 (" in warnings[0][0]
 
 
 def test_a_legend_of_other_labels(image: Raster, write_raster: Write, write_legend: Write) -> None:

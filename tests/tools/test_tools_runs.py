@@ -13,8 +13,10 @@ from measured_sites import blobs, geographic, planar
 from scipy import ndimage
 from skimage.measure import regionprops
 
+from swath.raster.held import Tiles
+from swath.raster.tiled import tiled
 from swath.tools import blocks, labelling, runs
-from swath.tools.labelling import component_runs, instance_runs, mask_runs
+from swath.tools.labelling import component_runs, instance_runs, mask_runs, value_runs
 from swath.tools.runs import Runs, place_type, runs_of_pixels
 
 STRUCTURE = {4: ndimage.generate_binary_structure(2, 1), 8: np.ones((3, 3))}
@@ -208,6 +210,23 @@ def test_moments_are_those_of_squares() -> None:
 def test_images_above_two_thousand_million_pixels_count_in_eight_bytes() -> None:
     assert place_type(46_340, 46_340) is np.int32
     assert place_type(46_341, 46_341) is np.int64
+
+
+def test_a_thing_in_a_corner_of_an_image_above_two_thousand_million_pixels() -> None:
+    shape, tiles = (46_400, 46_400), Tiles(0, (100, 46_400))
+    corner = np.zeros(tiles.shape, dtype=bool)
+    corner[1:3, 3:6] = True
+    counts = dict.fromkeys(((top, 0) for top in range(0, shape[0], 100)), 0)
+    found = component_runs(tiled(shape, tiles, lambda rows, cols: corner).counted({**counts, (0, 0): 6}), 8)
+    assert found.start.tolist() == [46_403, 2 * 46_400 + 3]
+    assert found.count == 1
+    assert not len(found.within(slice(46_300, 46_400)).start)
+
+
+def test_the_last_rows_of_an_image_above_two_thousand_million_pixels_may_be_empty() -> None:
+    first_row = 2**31 // 5 - 1  # the block ends above, its first row does not
+    start, stop = value_runs(np.zeros((3, 5), dtype=bool), first_row)
+    assert start.dtype == stop.dtype == np.int64
 
 
 def test_memory_is_that_of_the_runs() -> None:
