@@ -57,6 +57,9 @@ class Coding:
     values: Values
     meaning: str = "values"
 
+    def __reduce__(self) -> tuple[type[Coding], tuple[Any, ...]]:
+        return Coding, (self.names, self.code_of, self.values, self.meaning)  # the same bytes whatever has been asked
+
     @property
     def dtype(self) -> type[np.unsignedinteger[Any]]:
         """The type of the codes: one byte where it can hold all of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import resource
@@ -13,7 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import rasterio
+from affine import Affine
 from dask_cluster import Cluster, wait_until
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,6 +108,33 @@ def test_a_killed_question_is_not_taken_over_where_a_file_has_changed(
     os.utime(large, ns=(1, 1))
     asked(large, question, out, tiles_above_px=10**6, keep="light")
     assert journals[-1].taken_over == 0
+
+
+@pytest.mark.parametrize("grid", ["same", "other"])
+def test_what_was_found_is_known_again_though_the_labels_have_been_counted_since(
+    grid: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWATH_CACHE", str(tmp_path / "cache"))
+    labels, image = town(tmp_path / "town.tif"), tmp_path / "image.tif"
+    place = Affine(0.5, 0, 500_000 if grid == "same" else 500_003.1, 0, -0.5, 5_000_000)
+    profile = {"driver": "GTiff", "height": 700, "width": 2600, "count": 1, "dtype": "uint8", "crs": "EPSG:32633"}
+    with rasterio.open(image, "w", **profile, transform=place) as dataset:
+        dataset.write(np.full((700, 2600), 7, np.uint8), 1)
+    named: list[str] = []
+    carried = journal_module.carried
+
+    def noted(function: Any) -> bytes | None:
+        packed = carried(function)
+        assert packed is not None
+        named.append(hashlib.sha256(packed).hexdigest())
+        return packed
+
+    monkeypatch.setattr(journal_module, "carried", noted)
+    options = {"labels": labels, "legend": labels.with_suffix(".json"), "tiles_above_px": 10**6, "keep": "light"}
+    first, again = (swath.ask(image, QUESTIONS[0], out=tmp_path / "runs", **options) for _ in range(2))
+    assert first.answer == again.answer
+    counted = len(named) // 2 + 1
+    assert named[1:counted] == named[counted:]
 
 
 def test_leftovers_are_swept_only_where_nobody_is_at_work(tmp_path: Path) -> None:
