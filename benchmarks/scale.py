@@ -233,7 +233,7 @@ def _watched(process: subprocess.Popen[str]) -> list[tuple[float, float]]:
 def start(bench: Bench) -> None:
     """Cold start of `swath ask` on a small file beside the bare import of the libraries that it needs."""
     from startup import LIBRARIES as NEEDED
-    from startup import QUESTION, scene, seconds
+    from startup import LIBRARIES_OF_FILES, QUESTION, scene, seconds
 
     def both() -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as name:
@@ -241,6 +241,7 @@ def start(bench: Bench) -> None:
             ask = [sys.executable, "-m", "swath", "ask", image, QUESTION, *options]
             return {
                 "libraries": seconds([sys.executable, "-c", NEEDED], 7),
+                "libraries_of_files": seconds([sys.executable, "-c", LIBRARIES_OF_FILES], 7),
                 "ask": seconds(ask, 7),
                 "light": seconds([*ask, "--keep", "light"], 7),
             }

@@ -20,6 +20,9 @@ from rasterio.transform import from_origin
 
 QUESTION = "How many buildings larger than 20 m2 are within 30 m of water?"
 LIBRARIES = "import langgraph.graph, rasterio, shapely, pyproj, cv2, lark, pydantic_monty"
+LIBRARIES_OF_FILES = f"{LIBRARIES}, geopandas, PIL.Image"
+"""What a question needs besides where it writes its objects and its picture too."""
+
 AIMS = {"swath --help": 0.4, "swath ask": 2.0, "a question in one process": 0.05}
 
 
