@@ -94,7 +94,11 @@ def _result(future: Any) -> Sequence[Any]:
 def _worked(packed: bytes, items: Sequence[Any]) -> list[Any]:
     """What a worker does."""
     function = _unpacked(packed)
-    return [function(item) for item in items]
+    try:
+        return [function(item) for item in items]
+    except SwathError as error:
+        error.__cause__ = error.__context__ = None  # GDAL's errors can be pickled, but not unpickled
+        raise
 
 
 @lru_cache(maxsize=2)

@@ -236,3 +236,16 @@ def test_a_worker_that_cannot_read_the_image_says_so(tmp_path: Path, cluster: Cl
             asked(relative, QUESTIONS[0], tmp_path / "runs", tiles_above_px=10**6, dask=cluster[0])
     finally:
         os.chdir(here)
+
+
+def test_damage_that_a_worker_meets_is_the_same_sentence(tmp_path: Path, cluster: Cluster) -> None:
+    image = town(tmp_path / "town.tif")
+    with rasterio.open(image) as dataset:
+        offset = int(dataset.get_tag_item("BLOCK_OFFSET_3_1", "TIFF", bidx=1))
+    data = image.read_bytes()
+    image.write_bytes(data[:offset] + bytes(40) + data[offset + 40 :])
+    for dask in (None, cluster[0]):
+        with pytest.raises(
+            InputError, match=r"^Rows 0 to 511, columns 0 to 2047 of .*town.tif cannot be read: the file"
+        ):
+            asked(image, QUESTIONS[0], tmp_path / "runs", tiles_above_px=10**6, dask=dask)
