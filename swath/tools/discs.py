@@ -151,6 +151,8 @@ def reach_of(target: Stretches, near: Disc, rows: slice, cols: int) -> Stretches
         rows: of the image.
         cols: its columns.
     """
+    if len(target.start) > RUNS_DRAWN:  # each is drawn at least once; sorting them all would take too much room
+        return None
     strokes = run_strokes_of(target, near, cols)
     if sum(stroke.count for stroke in strokes) > RUNS_DRAWN:
         return None

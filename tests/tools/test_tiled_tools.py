@@ -14,7 +14,9 @@ from tiled_sites import PICTURES, TILES, as_array, tiled_site
 
 from swath.errors import Refused, ToolError
 from swath.raster.grid import Grid
+from swath.raster.stretches import Stretches
 from swath.raster.tiled import TiledPixels
+from swath.tools import discs
 from swath.tools.handles import Mask, Regions
 from swath.tools.registry import make_tool, tool, tools
 from swath.tools.site import Nudge, Site
@@ -197,6 +199,19 @@ def test_runs_are_reached_as_pixels_are(name: str, drawn: int, monkeypatch: pyte
                     for site in (whole, parts)
                 )  # fmt: skip
                 assert np.array_equal(one.column("boxes"), other.column("boxes")), (grid, tiles, limit)
+
+
+def test_more_runs_than_are_drawn_are_not_even_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    sorted_for: list[int] = []
+    drawn = discs.run_strokes_of
+    monkeypatch.setattr(discs, "run_strokes_of", lambda *given: sorted_for.append(1) or drawn(*given))
+    near = discs.disc(0.0, planar("square").ground, 9)
+    for runs, reached in ((3, True), (4, False)):
+        monkeypatch.setattr(discs, "RUNS_DRAWN", 3)
+        start = 5 * np.arange(runs)
+        found = discs.reach_of(Stretches(start, start + 1), near, slice(0, 4), 5)
+        assert (found is not None) == reached
+    assert len(sorted_for) == 1
 
 
 @tool(measures=True)
