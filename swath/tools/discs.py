@@ -26,8 +26,8 @@ EXACT_PX = 1000.0
 CHUNK = 2**20
 """Stretches that are drawn at a time: 60 MB."""
 
-RUNS_DRAWN = 2**20
-"""Stretches up to which they are sorted rather than drawn: 100 MB."""
+RUNS_DRAWN = 2**18
+"""Stretches up to which they are sorted rather than drawn: 25 MB for each thread."""
 
 
 @dataclass(frozen=True)
