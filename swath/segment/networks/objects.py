@@ -44,7 +44,10 @@ def told_apart(mask: PixelSet, centre: ByteImage, border: ByteImage, rule: Roofs
     shape = (mask.shape[0], mask.shape[1])
 
     def height(rows: slice, cols: slice) -> ByteImage:
-        return heights(centre, border, (rows, cols), rule)
+        found = heights(centre, border, (rows, cols), rule)
+        let_go(centre)
+        let_go(border)
+        return found
 
     begun = united(shape, lambda *part: _high(window_of_set(mask, *part), height(*part), rule))
     numbers, count = _numbered(begun.sizes_px >= rule.smallest_px)
@@ -52,7 +55,7 @@ def told_apart(mask: PixelSet, centre: ByteImage, border: ByteImage, rule: Roofs
     for core, whole in _windows(shape, REACH_PX):
         found = flooded(numbers[begun.window(*whole)], height(*whole), window_of_set(mask, *whole))
         ids[core] = found[_inside(core, whole)]
-        for array in (ids, begun.labels, centre, border):
+        for array in (ids, begun.labels):
             let_go(array)
     _name_the_rest(ids, mask, count)
     return ids
@@ -82,7 +85,13 @@ def heights(centre: ByteImage, border: ByteImage, part: tuple[slice, slice], rul
 
 def _name_the_rest(ids: Ids, mask: PixelSet, count: int) -> None:
     """Make every patch of a mask that has no id an object, numbered after `count`."""
-    rest = united((mask.shape[0], mask.shape[1]), lambda *part: window_of_set(mask, *part) & (ids[part] == 0))
+
+    def left(rows: slice, cols: slice) -> BoolImage:
+        found = window_of_set(mask, rows, cols) & (ids[rows, cols] == 0)
+        let_go(ids)
+        return found
+
+    rest = united((mask.shape[0], mask.shape[1]), left)
     if len(rest.sizes_px) == 1:
         return
     for rows in strips(*ids.shape):
