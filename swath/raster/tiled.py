@@ -209,8 +209,8 @@ class TiledPixels:
         if handed_on() and self._recipe is not None:
             self._complete(unknown)
             unknown = []
-        found = dict.fromkeys(unknown, mapped(self._count_of, unknown))
-        yield from ((self._slices(key), next(found[key]) if key in found else self._counts[key]) for key in keys)
+        found, missing = mapped(self._count_of, unknown), set(unknown)
+        yield from ((self._slices(key), next(found) if key in missing else self._counts[key]) for key in keys)
 
     def _count_of(self, key: tuple[int, int]) -> int:
         if key not in self._counts:

@@ -51,7 +51,9 @@ class CodeRuns:
     A strip is read when somebody first asks for it: one thread reads it, others wait.
     """
 
-    def __init__(self, cols: int, width: int, bands: Callable[[slice, slice], Masked], coding: Coding) -> None:
+    def __init__(
+        self, cols: int, width: int, bands: Callable[[slice, slice], Masked], coding: Coding, *, bytes_only: bool
+    ) -> None:
         """Begin with no strip known.
 
         Args:
@@ -59,14 +61,18 @@ class CodeRuns:
             width: columns of a tile.
             bands: reads a window of the class raster.
             coding: from its values to codes.
+            bytes_only: whether the raster has one band of bytes, whose values are classes: a whole row of tiles is read
+                at once then. Of others that would take too much room.
         """
         self._cols, self._width, self._bands, self._coding = cols, width, bands, coding
+        self._bytes_only = bytes_only
         self._kept: OrderedDict[int, _Strip | None] = OrderedDict()
         self._bytes = 0
         self._lock, self._reading = Lock(), [Lock() for _ in range(64)]
 
-    def __reduce__(self) -> tuple[type[CodeRuns], tuple[Any, ...]]:
-        return CodeRuns, (self._cols, self._width, self._bands, self._coding)  # another process reads for itself
+    def __reduce__(self) -> tuple[Callable[..., CodeRuns], tuple[Any, ...]]:
+        # Another process reads for itself.
+        return _code_runs, (self._cols, self._width, self._bands, self._coding, self._bytes_only)
 
     def tallies(self, windows: Sequence[Window]) -> list[Tally]:
         """Read a strip, keep where it changes, and count the values of its tiles.
@@ -74,15 +80,16 @@ class CodeRuns:
         Args:
             windows: its tiles, from left to right.
         """
+        if not self._bytes_only:
+            return tallies_of(self._bands, self._coding, windows)
         rows = windows[0][0]
-        values = self._read(rows)
-        if not self._coding.reads_bytes(values):
-            return [tallied(values[:, cols]) for _, cols in windows]
-        begins = changes(values.data, self._width)
-        self._keep(rows, self._strip_of(values.data, begins, self._coding.of_bytes))
-        if len(begins) > MOST_PER_PX * values.size:
-            return [tallied(values[:, cols]) for _, cols in windows]
-        return _counted(begins, values.data, self._width)
+        values = self._coding.values(side_by_side(self._bands, windows))
+        if self._coding.reads_bytes(values):
+            begins = changes(values.data, self._width)
+            self._keep(rows, self._strip_of(values.data, begins, self._coding.of_bytes))
+            if len(begins) <= MOST_PER_PX * values.size:
+                return _counted(begins, values.data, self._width)
+        return [tallied(values[:, cols]) for _, cols in windows]
 
     def between(self, rows: slice, first: int, last: int) -> Stretches | None:
         """The runs of a strip whose codes lie between two, both included; None where there are too many.
@@ -99,12 +106,7 @@ class CodeRuns:
         stop = np.cumsum(strip.lengths, dtype=place_type(rows.stop, self._cols))
         stop += rows.start * self._cols
         stop, lengths = stop[own], strip.lengths[own]
-        return united(stop - lengths, stop, self._cols)
-
-    def _read(self, rows: slice) -> Masked:
-        firsts = range(0, self._cols, self._width)
-        windows = [(rows, slice(first, min(first + self._width, self._cols))) for first in firsts]
-        return self._coding.values(side_by_side(self._bands, windows))
+        return united((stop - lengths).astype(stop.dtype, copy=False), stop, self._cols)
 
     def _strip(self, rows: slice) -> _Strip | None:
         with self._reading[rows.start // max(rows.stop - rows.start, 1) % len(self._reading)]:
@@ -112,12 +114,21 @@ class CodeRuns:
                 if rows.start in self._kept:
                     self._kept.move_to_end(rows.start)
                     return self._kept[rows.start]
-            values = self._read(rows)
-            code_of = self._coding.of_bytes if self._coding.reads_bytes(values) else None
-            plain = self._coding.codes(values) if code_of is None else values.data
+            plain, code_of = self._plain(rows)
             strip = self._strip_of(plain, changes(plain, self._width), code_of)
             self._keep(rows, strip)
         return strip
+
+    def _plain(self, rows: slice) -> tuple[NDArray[Any], CodeImage | None]:
+        """(rows, columns) of a strip: bytes and the table of their codes, or codes."""
+        firsts = range(0, self._cols, self._width)
+        windows = [(rows, slice(first, min(first + self._width, self._cols))) for first in firsts]
+        if not self._bytes_only:
+            return np.hstack([self._coding.codes(self._coding.values(self._bands(*own))) for own in windows]), None
+        values = self._coding.values(side_by_side(self._bands, windows))
+        if self._coding.reads_bytes(values):
+            return values.data, self._coding.of_bytes
+        return self._coding.codes(values), None
 
     def _strip_of(self, plain: NDArray[Any], begins: NDArray[np.int64], code_of: CodeImage | None) -> _Strip | None:
         """From codes, or from values whose codes a table has, and where they change."""
@@ -139,6 +150,24 @@ class CodeRuns:
             while self._bytes > KEPT_BYTES:
                 dropped = self._kept.pop(list(self._kept)[max(len(self._kept) - 1 - LAST_KEPT, 0)])
                 self._bytes -= dropped.nbytes if dropped else 0
+
+
+def _code_runs(
+    cols: int, width: int, bands: Callable[[slice, slice], Masked], coding: Coding, bytes_only: bool
+) -> CodeRuns:
+    """The runs in another process."""
+    return CodeRuns(cols, width, bands, coding, bytes_only=bytes_only)
+
+
+def tallies_of(bands: Callable[[slice, slice], Masked], coding: Coding, windows: Sequence[Window]) -> list[Tally]:
+    """Values of some windows, read one by one, and how often each occurs.
+
+    Args:
+        bands: reads a window of a raster.
+        coding: from its bands to values.
+        windows: which.
+    """
+    return [tallied(coding.values(bands(*window))) for window in windows]
 
 
 def side_by_side(bands: Callable[[slice, slice], Masked], windows: Sequence[Window]) -> Masked:

@@ -18,8 +18,8 @@ from swath.raster.placing import Placement
 from swath.raster.reader import Raster, masked_windows
 from swath.raster.tiled import BoolImage, TiledPixels, tiled
 from swath.segment.align import onto_window
-from swath.segment.code_runs import CodeRuns, side_by_side
-from swath.segment.codes import FIRST_CLASS, VOID, Census, CodeImage, Coding, tallied
+from swath.segment.code_runs import CodeRuns, tallies_of
+from swath.segment.codes import FIRST_CLASS, VOID, Census, CodeImage, Coding
 from swath.segment.summaries import Tally, Window, summaries
 
 
@@ -89,8 +89,7 @@ def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | 
     bands = masked_windows(raster, *(band.index for band in raster.data_bands))
 
     def values_counted(strip: Sequence[Window]) -> list[Tally]:
-        values, left = coding.values(side_by_side(bands, strip)), strip[0][1].start
-        return [tallied(values[:, cols.start - left : cols.stop - left]) for _, cols in strip]
+        return tallies_of(bands, coding, strip)
 
     def codes_read(rows: slice, cols: slice) -> CodeImage:
         return coding.codes(coding.values(bands(rows, cols)))
@@ -99,7 +98,9 @@ def tiled_codes(raster: Raster, image: Raster, coding: Coding, census: Census | 
         return coding.between(coding.values(bands(rows, cols)), first, last)
 
     covers = where.same_grid and (where.rows, where.cols) == (slice(0, image.shape[0]), slice(0, image.shape[1]))
-    runs = CodeRuns(image.shape[1], image.tiles.shape[1], bands, coding) if covers else None
+    own = raster.data_bands
+    of_bytes = len(own) == 1 and own[0].dtype == "uint8" and coding.meaning != "colours"
+    runs = CodeRuns(image.shape[1], image.tiles.shape[1], bands, coding, bytes_only=of_bytes) if covers else None
     tallies: dict[tuple[int, int], Tally] = {}
     windows = list(_windows(where.rows, where.cols, image.tiles.shape))
     found, remembered = summaries(raster, coding.meaning, windows, runs.tallies if runs else values_counted)

@@ -227,7 +227,7 @@ class Runs:
         return pixels, y0, x0
 
     def of(self, indices: IntArray) -> Runs:
-        """Some of the objects, numbered anew in the order given."""
+        """Some of the objects, each once, numbered anew in the order given."""
         if len(indices) == self.count and np.array_equal(indices, np.arange(self.count)):
             return self
         if len(indices) > FEW_OBJECTS:

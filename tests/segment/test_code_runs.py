@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import cloudpickle
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from swath.errors import InputError
 from swath.segment import code_runs
 from swath.segment.code_runs import CodeRuns, side_by_side
-from swath.segment.codes import FIRST_CLASS, LAST_CODE, Coding, tallied
+from swath.segment.codes import FIRST_CLASS, LAST_CODE, Coding, tallied, whole_numbers
 from swath.tools.labelling import value_runs
 
 CODING = Coding(("a", "b"), {1: FIRST_CLASS, 2: FIRST_CLASS + 1, 7: FIRST_CLASS}, lambda bands: bands[0])
@@ -36,15 +38,16 @@ def painting(kind: str, shape: tuple[int, int], seed: int) -> np.ma.MaskedArray[
     width=st.integers(1, 25),
     seed=st.integers(0, 99),
     dense=st.sampled_from([1 / 16, 1.0]),
+    wide=st.booleans(),
 )
 def test_strips_say_what_their_pixels_say(
-    kind: str, shape: tuple[int, int], width: int, seed: int, dense: float
+    kind: str, shape: tuple[int, int], width: int, seed: int, dense: float, wide: bool
 ) -> None:
     image, (rows, cols) = painting(kind, shape, seed), shape
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(code_runs, "MOST_PER_PX", dense)
         for counted_first in (False, True):
-            runs = CodeRuns(cols, width, lambda r, c: image[:, r, c], CODING)
+            runs = CodeRuns(cols, width, lambda r, c: image[:, r, c], CODING, bytes_only=wide and kind != "16 bits")
             for top in range(0, rows, 6):
                 strip = slice(top, min(top + 6, rows))
                 windows = [(strip, slice(left, min(left + width, cols))) for left in range(0, cols, width)]
@@ -70,7 +73,7 @@ def reader(asked: list[slice]) -> CodeRuns:
         asked.append(rows)
         return image[:, rows, cols]
 
-    return CodeRuns(40, 16, bands, CODING)
+    return CodeRuns(40, 16, bands, CODING, bytes_only=True)
 
 
 def test_a_strip_is_read_once_while_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +94,7 @@ def test_a_strip_is_read_once_while_there_is_room(monkeypatch: pytest.MonkeyPatc
 
 def test_another_process_begins_with_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code_runs, "MOST_PER_PX", 1)
-    runs = CodeRuns(40, 16, lambda rows, cols: painting("bytes", (60, 40), 1)[:, rows, cols], CODING)
+    runs = CodeRuns(40, 16, lambda rows, cols: painting("bytes", (60, 40), 1)[:, rows, cols], CODING, bytes_only=True)
     before = cloudpickle.dumps(runs)
     runs.between(slice(0, 6), FIRST_CLASS, FIRST_CLASS)
     assert cloudpickle.dumps(runs) == before
@@ -108,3 +111,25 @@ def test_a_window_that_cannot_be_read_is_named() -> None:
     rows = slice(0, 4)
     with pytest.raises(InputError, match="columns 16 to 31 cannot be read"):
         side_by_side(bands, [(rows, slice(0, 16)), (rows, slice(16, 32)), (rows, slice(32, 40))])
+
+
+@pytest.mark.parametrize("kind", ["uint8", "uint16", "float64", "colours"])
+def test_a_strip_takes_little_room_whatever_it_is_made_of(kind: str) -> None:
+    rows, cols, width = 128, 8192, 512
+    bands, dtype = (3, "uint8") if kind == "colours" else (1, kind)
+    image = np.ma.MaskedArray(np.repeat(np.arange(bands * rows * cols // 64) % 3, 64).astype(dtype))
+    image = image.reshape(bands, rows, cols)
+    coding = replace(CODING, values=lambda read: read.astype(np.int64).sum(axis=0) if kind == "colours" else read[0])
+    if kind == "float64":
+        coding = replace(CODING, values=lambda read: whole_numbers(read[0], "a.tif"))
+
+    runs = CodeRuns(cols, width, lambda r, c: image[:, r, c].copy(), coding, bytes_only=kind == "uint8")
+    windows = [(slice(0, rows), slice(left, left + width)) for left in range(0, cols, width)]
+    tracemalloc.start()
+    try:
+        runs.tallies(windows)
+        runs.between(slice(0, rows), FIRST_CLASS, FIRST_CLASS)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 6 * rows * cols

@@ -104,20 +104,21 @@ def _tables(numbers: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _counts(numbers: Mapping[str, Any]) -> Iterator[str]:
-    count = numbers["counts_nepal_386694"]
+    count, beside = numbers["counts_nepal_386694"], numbers["validation"]["counts_nepal_386693"]
     yield "\n## Counts of buildings, Nepal column 386694\n\n"
     yield _table(("chip", *map(str, range(1, count["chips"] + 1))),
                  [("footprints", *map(str, count["truth"])), ("found", *map(str, count["found"]))])  # fmt: skip
     yield (
         f"\nMean error {count['mean_error']:.0%}, sum off by {count['bias']:+.0%}. Within the range in which "
         f"people agree (19 %, at least 1): {count['within_range']:.0%} of the chips; by connected components "
-        f"{count['components_within_range']:.0%}. The rule by which roofs start was chosen on the other columns, those "
-        f"of the training among them, where its mean error is {numbers['validation']['count_error']:.0%}.\n"
+        f"{count['components_within_range']:.0%}. The rule by which roofs start was chosen on the columns of training "
+        f"and validation, where its mean error is {numbers['validation']['count_error']:.0%}; on the validation "
+        f"column, 386693, {beside['within_range']:.0%} of {beside['chips']} chips are within the range. Eight chips are few.\n"
     )
 
 
 def _sureness(numbers: Mapping[str, Any]) -> Iterator[str]:
-    yield "\n## False alarms: images without the class on which it covers over 1 %\n\n"
+    yield "\n## False alarms: share of images without the class where over 1 % is given to it\n\n"
     rows = [(source, *(f"{found[name]:.0%}" if name in found else "" for name in ("water", "road", "building")),
              str(found["chips"])) for source, found in numbers["false_alarms"].items()]  # fmt: skip
     yield _table(("test images of", "water", "road", "building", "images"), rows)
@@ -137,7 +138,7 @@ def _sureness(numbers: Mapping[str, Any]) -> Iterator[str]:
     yield f"One tile of 512 x 512 pixels takes {numbers['processor_seconds_per_512_px']:.2f} processor seconds.\n"
     yield (
         "\nA network that sees far depends on its tiles: cut into tiles of half the side, at least 90 % of the pixels "
-        "of a validation image keep building or not (a test holds it to that).\n"
+        "of a validation image keep their answer, building or not (a test holds it to that).\n"
     )
 
 

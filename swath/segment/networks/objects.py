@@ -87,7 +87,7 @@ def _name_the_rest(ids: Ids, mask: PixelSet, count: int) -> None:
     """Make every patch of a mask that has no id an object, numbered after `count`."""
 
     def left(rows: slice, cols: slice) -> BoolImage:
-        found = window_of_set(mask, rows, cols) & (ids[rows, cols] == 0)
+        found: BoolImage = window_of_set(mask, rows, cols) & (ids[rows, cols] == 0)
         let_go(ids)
         return found
 
