@@ -113,7 +113,7 @@ def _counts(numbers: Mapping[str, Any]) -> Iterator[str]:
         f"people agree (19 %, at least 1): {count['within_range']:.0%} of the chips; by connected components "
         f"{count['components_within_range']:.0%}. The rule by which roofs start was chosen on the columns of training "
         f"and validation, where its mean error is {numbers['validation']['count_error']:.0%}; on the validation "
-        f"column, 386693, {beside['within_range']:.0%} of {beside['chips']} chips are within the range. Eight chips are few.\n"
+        f"column, 386693, {beside['within_range']:.0%} of {beside['chips']} are within the range. Eight are few.\n"
     )
 
 
