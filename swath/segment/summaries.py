@@ -55,13 +55,13 @@ def summaries(
     known = None if key is None else kept_summaries(key, len(windows))
     if known is not None:
         return known, True
-    found = [tally for strip in mapped(count, _side_by_side(windows)) for tally in strip]
+    found = [tally for strip in mapped(count, _by_rows(windows)) for tally in strip]
     if key is not None:
         keep_summaries(key, found)
     return found, False
 
 
-def _side_by_side(windows: Sequence[Window]) -> list[list[Window]]:
+def _by_rows(windows: Sequence[Window]) -> list[list[Window]]:
     """Tiles by their rows, so that what is read together is wide: it takes a third less time than tile by tile."""
     return [list(strip) for _, strip in itertools.groupby(windows, key=lambda window: window[0].start)]
 

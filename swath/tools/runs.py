@@ -24,13 +24,11 @@ BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-
 CHUNK_RUNS = 2**17
 """Runs handled at a time where a temporary per run is needed: 1 MB each."""
 
 CHUNK_PX = 2**20
 """Pixels that are spelled out one by one at a time."""
-
 
 FEW_OBJECTS = 64
 """Objects that are taken out of many by a sorted index, which is kept; more of them by going through all runs."""

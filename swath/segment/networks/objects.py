@@ -27,16 +27,16 @@ def told_apart(mask: PixelSet, centre: ByteImage, border: ByteImage, rule: Roofs
     """Ids of the objects of a class.
 
     A start is an 8-connected patch where the centre's score less the border's, smoothed by `rule.smooth_px`, reaches
-    `rule.seed`. Every pixel of the
-    class belongs to the start that floods it first, from high centres to low ones; a patch of the class without any
-    start is one object. Starts are found on the whole image and flood window by window, so an object may lie across
-    windows, but what is connected to a start only by way of more than `REACH_PX` beyond a window is another object.
+    `rule.seed`. Every pixel of the class belongs to the start that floods it first, from high centres to low ones; a
+    patch of the class without any start is one object. Starts are found on the whole image and flood window by window,
+    so an object may lie across windows, but what is connected to a start only by way of more than `REACH_PX` beyond a
+    window is another object.
 
     Args:
         mask: (rows, columns) bool, the class.
         centre: (rows, columns) uint8 scores, 255 = 1.
         border: the same.
-        rule: seed and smallest start.
+        rule: seed, smallest start and smoothing.
 
     Returns:
         (rows, columns) int32, positive exactly where `mask` is; in a temporary file where that is large.
